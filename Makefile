@@ -49,8 +49,8 @@ BLAS_NAMES  = -llapacke -lopenblas
 # STATIC_BLAS=1: both inside the library, for a server whose system has neither (docker/Dockerfile.extension).
 ifdef STATIC_BLAS
 BLAS_RPATH  =
-BLAS_NAMES  = -Wl,-Bstatic -llapacke -lopenblas -lgfortran $(if $(filter /%,$(shell gfortran -print-file-name=libquadmath.a)),-lquadmath) \
-	-Wl,-Bdynamic,--exclude-libs,ALL -static-libgcc
+BLAS_NAMES  = -Wl,-Bstatic -llapacke -lopenblas -Wl,-Bdynamic,--exclude-libs,ALL,--gc-sections
+FORTRAN_OBJ = build/obj/docker/fortran.o
 endif
 # Where a distribution keeps their headers apart, that directory is searched.
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
@@ -87,7 +87,7 @@ PG_SRCS   = $(filter-out $(PURE_SRCS),$(sort $(wildcard src/*/*.c)))
 PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
-OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
+OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS)) $(FORTRAN_OBJ)
 # object NAME: it, in the room where its source is
 object     = $(filter %/$(1).o,$(PG_OBJS))
 WORKER_OBJ = $(call object,worker_module)
@@ -178,7 +178,7 @@ $(FLAG_FILES): FORCE
 	@mkdir -p build
 	@echo '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_NOW))' >$@
 
-$(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
+$(PURE_OBJS) $(FORTRAN_OBJ): build/obj/%.o: %.c build/flags.pure
 	@mkdir -p $(@D)
 	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 

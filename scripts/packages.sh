@@ -214,24 +214,28 @@ check() { # check RELEASE
 
 # steps DOCKERFILE: the commands of its RUN lines in the stage that builds
 steps() {
-	awk '/^FROM scratch/ { exit } /^RUN / { run = 1; sub(/^RUN /, "") } run { print } run && !/\\$/ { run = 0 }' "$1"
+	awk '/^FROM scratch/ { exit } /^RUN / { run = 1; sub(/^RUN /, "") } run { print } run && !/\\$/ { run = 0; print "[ $? = 0 ] || exit 1" }' "$1"
 }
 
 volume() { # volume RELEASE
-	local name=$1-volume root=$HERE/roots/$1-volume other
+	local name=$1-volume root=$HERE/roots/$1-volume
 	MAJOR=18
 	fresh "$name" "$1" && inside "$name" "apt-get install -y -q --no-install-recommends postgresql-$MAJOR
 		rm -rf /stage /licenses; export PG_MAJOR=$MAJOR
 		$(steps docker/Dockerfile.extension)"
 	ok $? "PostgreSQL $MAJOR, Debian $1: the image's steps (build/packages/$name.log)"
 	rm -rf "$root/extensions"
-	other=$(copied docker/Dockerfile.extension "$root/stage" "$root/extensions/pg_epsilon")
+	copied docker/Dockerfile.extension "$root/stage" "$root/extensions/pg_epsilon" >/dev/null
+	[ "$(find "$root/extensions/pg_epsilon" -name '*.so' | wc -l)" = 2 ]
+	ok $? "it holds two libraries"
 	same '' "$(find "$root/extensions/pg_epsilon/lib" -name '*.so' -exec readelf -d {} + | grep -oE 'NEEDED.*(blas|lapack|gfortran|quadmath).*')" \
 		"its libraries need no linear algebra of the system"
 	inside "$name" "ls -lR /extensions; chmod -R a+rX /extensions
-		pg_virtualenv -v $MAJOR -i '--auth=trust' -o 'extension_control_path=\$system:/extensions/pg_epsilon/share' \\
-			-o 'dynamic_library_path=\$libdir:/extensions/pg_epsilon/lib' debian/tests/first-answer"
-	ok $? "the first answer of a server that finds it by two settings"
+		for command in debian/tests/first-answer demo/run.sh; do
+			pg_virtualenv -v $MAJOR -i '--auth=trust' -o 'extension_control_path=\$system:/extensions/pg_epsilon/share' \\
+				-o 'dynamic_library_path=\$libdir:/extensions/pg_epsilon/lib' \$command
+		done"
+	ok $? "the first answer and the demo of a server that finds it by two settings"
 }
 
 each() { # each WHAT RELEASE ...
