@@ -1,4 +1,4 @@
-/* pg_epsilon 1.0: private analytics inside PostgreSQL */
+/* pg_epsilon 0.9: private analytics inside PostgreSQL */
 
 \echo Use "CREATE EXTENSION pg_epsilon" to load this file. \quit
 
