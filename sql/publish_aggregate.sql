@@ -60,7 +60,7 @@ SELECT max(release) AS two FROM dp.aggregate('sales', ARRAY['count(*)', 'count(*
     'count("Net ""price") where (vip)', 'sum("Net ""price")', 'ratio(sum(amount) where (vip), count(*))', 'corr(amount, "Net ""price")', 'share', 'count(*)', 'stddev(amount)'], '{vip}', rho => 5000) \gset
 SELECT dp.publish(:two, 'named');
 SELECT replace(columns_of('named'), ' double precision', '');
-SELECT t.vip, round(t.count) AS count, near(t.count, count_stderr, s.count) AS counts, near(count_where_1, count_where_1_stderr, s.vips) AS vips, round(avg_amount_where_1) AS of_vips,
+SELECT t.vip, round(t.count) AS count, near(t.count, count_stderr, s.count) AS counts, near(count_where_1, count_where_1_stderr, s.vips) AS vips, CASE WHEN t.vip THEN round(avg_amount_where_1) END AS of_vips,
        near("count_Net ""price_where_3", "count_Net ""price_where_3_stderr", s.vips) AS prices, near("sum_Net ""price", "sum_Net ""price_stderr", s.price) AS price,
        abs(ratio_sum_amount_where_1_count - s.ratio) <= 7 * ratio_sum_amount_where_1_count_stderr AS ratio, near(t.share, share_stderr, s.share) AS share, near(stddev_amount, stddev_amount_stderr, s.deviation) AS deviation
   FROM named t JOIN by_vip s USING (vip) ORDER BY query;
