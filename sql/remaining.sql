@@ -71,3 +71,10 @@ SELECT refused($$SELECT * FROM dp.remaining('d')$$);
 SELECT dp.revoke_budget('d', 'regress_lab');
 SET SESSION AUTHORIZATION regress_dan;
 SELECT * FROM dp.remaining('d', 0.1, budget => 'regress_lab');
+RESET SESSION AUTHORIZATION;
+
+SET client_min_messages = error;
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused;
+DROP OWNED BY regress_curator, regress_ann CASCADE;
+DROP ROLE regress_curator, regress_ann, regress_bob, regress_dan, regress_team, regress_lab;

@@ -254,7 +254,7 @@ fill_request(pe_select *s)
 	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
-	pe_request_init(request, "SELECT");
+	pe_request_init(request, PE_FRONT_SELECT);
 	request->dataset = pstrdup(s->sight->dataset);
 	request->aggregate = texts_of(s->wanted.texts);
 	request->aggregates = list_length(s->wanted.texts);
