@@ -1099,6 +1099,12 @@ CREATE FUNCTION dp.spent(dataset text)
 COMMENT ON FUNCTION dp.spent(text) IS
     'what your budgets have lost so far; for the owner, what all have, role NULL: everybody together. epsilon: what charges fixed in advance with this sum are at delta, NULL: at none. No guarantee at a time that answers choose: only the limits of budgets and cap are one';
 
+CREATE FUNCTION dp.remaining(dataset text, epsilon double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL, budget name DEFAULT NULL)
+    RETURNS TABLE (budget text, used_percent double precision, epsilon double precision, questions_left bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_remaining' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.remaining(text, double precision, double precision, name) IS
+    'what is left of your budget in questions: so many new ones like count(*) fit, at epsilon each or at the epsilon that max_stderr takes; both NULL: at the price that is set for a SELECT, and without one epsilon is all that is left; used_percent: of what the budget counts; the cap is not asked; reads no data, charges nothing';
+
 CREATE FUNCTION dp.rows_per_unit(dataset text, most integer, predicate text DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)

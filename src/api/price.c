@@ -46,14 +46,25 @@ left_text(const pe_asked *asked, int64 left)
 	return asked->ask.accounting == PE_PURE ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
-/* What fits into so many nano-units: as an epsilon, if the request's epsilon is meant at the delta that the budget's is. */
+/* As the settings of a SELECT say it; the largest that one takes. */
+static char *
+fitting_setting(const pe_asked *asked, double epsilon)
+{
+	return psprintf("SET pg_epsilon.epsilon = %s%s", pe_number_text(Min(epsilon, PE_SELECT_EPSILON_MAX)),
+					isnan(asked->request->max_stderr) ? "" : ", with pg_epsilon.max_stderr = 0,");
+}
+
+/* What fits into so many nano-units, as the front that asks writes it: as an epsilon, if the request's epsilon is meant at the delta that the budget's is. */
 static char *
 fitting_text(const pe_asked *asked, int64 left)
 {
 	bool		meant_alike = isnan(asked->request->delta) && pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto == 0;
+	double		epsilon = pe_budget_epsilon(asked->budget, left);
 
+	if (strcmp(asked->request->function, PE_FRONT_SELECT) == 0)
+		return fitting_setting(asked, epsilon);
 	return asked->ask.accounting == PE_PURE || meant_alike
-		? psprintf("epsilon => %s", pe_number_text(pe_budget_epsilon(asked->budget, left))) : psprintf("rho => %.9g", left * 1e-9);
+		? psprintf("epsilon => %s", pe_number_text(epsilon)) : psprintf("rho => %.9g", left * 1e-9);
 }
 
 /* Whether a charge took more than a third of what was left of its budget. */
@@ -108,7 +119,7 @@ refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const ch
 			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
 					asked->budget->role, asked->dataset->name),
 			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
-			 errhint("%s fits%s; the owner of the table can grant more.", fitting_text(asked, reply->left), buys)));
+			 errhint("%s fits%s; the owner of the table can grant more with dp.grant_budget.", fitting_text(asked, reply->left), buys)));
 }
 
 void
@@ -126,10 +137,10 @@ pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char 
 					asked->budget->role, asked->dataset->name),
 			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
 			 pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto > 0
-			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget.")
+			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget with dp.grant_budget.")
 			 : reply->left > 0
-			 ? errhint("%s fits%s.", fitting_text(asked, reply->left), buys)
-			 : errhint("The owner of the table can raise the budget.")));
+			 ? errhint("%s fits%s; the owner of the table can raise the budget with dp.grant_budget.", fitting_text(asked, reply->left), buys)
+			 : errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 }
 
 bool

@@ -17,6 +17,9 @@
 #include "ledger/wire.h"
 #include "plan/plan.h"
 
+/* The function of requests that a plain SELECT makes. */
+#define PE_FRONT_SELECT "SELECT"
+
 /* As it was asked; NULL, NaN, 0 and false: not given. */
 typedef struct pe_request
 {

@@ -363,7 +363,7 @@ tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
 				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap", s->series->name),
 				 errdetail("%d periods instead of %d cost rho %.9g more.", s->series->periods, s->series->paid_periods, rho),
-				 errhint("The owner of the table can raise the budget.")));
+				 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 	ereport(NOTICE,
 			(errmsg("charged rho %.4g on dataset \"%s\": series \"%s\" has %d periods",
 					rho, s->asked->dataset->name, s->series->name, s->series->periods)));

@@ -642,7 +642,7 @@ tell_cost(const pe_serial *s, const pe_charge_reply *reply)
 				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap", s->series->name),
 				 errdetail("Three attempts at the period were begun and nothing was stored. One more costs rho %.9g.", rho),
-				 errhint("The owner of the table can raise the budget.")));
+				 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 	ereport(NOTICE,
 			(errmsg("charged rho %.9g on dataset \"%s\": three attempts at the period were begun and nothing was stored",
 					rho, s->asked->dataset->name)));

@@ -272,7 +272,7 @@ fill_request(pe_select *s)
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
 	tell_cut_before(s, applied);
-	pe_request_init(request, "SELECT");
+	pe_request_init(request, PE_FRONT_SELECT);
 	request->dataset = pstrdup(s->sight->dataset);
 	request->aggregate = texts_of(s->wanted.texts);
 	request->aggregates = list_length(s->wanted.texts);
@@ -400,13 +400,6 @@ pe_select_price(pe_select *s, bool needs_budget)
 	check_declared(s);
 }
 
-void
-pe_select_answer(pe_select *s)
-{
-	if (s->asks)
-		pe_aggregate_call_answer(&s->call);
-}
-
 /* ------------------------------------------------------------------
  * Values
  * ------------------------------------------------------------------
@@ -503,6 +496,58 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	*isnull = isnan(number) || (t->is_empty && !t->counts);
 	if (!*isnull)
 		*value = datum_of_number(t->type, number);
+}
+
+/* ------------------------------------------------------------------
+ * Noise that looks like fact
+ * ------------------------------------------------------------------
+ */
+
+/* Of fewer groups everybody sees that they are alike. */
+#define LEAST_GROUPS 5
+#define NEAR_ZERO 3
+
+/* The first count or sum; NULL: there is none. */
+static const pe_target_of_select *
+first_sum(const pe_select *s)
+{
+	for (int i = 0; i < s->targets; i++)
+		if (s->target[i]->kind == PE_TARGET_SUM && s->target[i]->figure == PE_ESTIMATE && s->target[i]->terms != NIL)
+			return s->target[i];
+	return NULL;
+}
+
+/* One NOTICE where most groups say nothing.  It is computed from the released answer alone. */
+static void
+tell_noise(const pe_select *s)
+{
+	const pe_target_of_select *sum = first_sum(s);
+	int			groups = list_length(s->rows);
+	int			near = 0;
+	ListCell   *cell;
+
+	if (sum == NULL || groups < LEAST_GROUPS || s->hide_below >= NEAR_ZERO)
+		return;
+	foreach(cell, s->rows)
+	{
+		pe_aggregate_result r = sum_of(s, sum, ((pe_row_of_select *) lfirst(cell))->queries);
+
+		CHECK_FOR_INTERRUPTS();
+		near += fabs(r.estimate) < NEAR_ZERO * r.stderr_;
+	}
+	if (near > groups / 2)
+		ereport(NOTICE,
+				(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", near, groups, NEAR_ZERO),
+				 errhint("Group by fewer or larger groups, or SET pg_epsilon.hide_below = %d.", NEAR_ZERO)));
+}
+
+void
+pe_select_answer(pe_select *s)
+{
+	if (!s->asks)
+		return;
+	pe_aggregate_call_answer(&s->call);
+	tell_noise(s);
 }
 
 /* ------------------------------------------------------------------

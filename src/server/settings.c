@@ -164,7 +164,6 @@ check_number(const char *text, double most, GucSource source)
 	return false;
 }
 
-#define MOST_EPSILON 1000
 #define MOST_STDERR 1e300
 #define MOST_HIDDEN 1000
 
@@ -177,7 +176,7 @@ pe_hide_below_of(const char *text)
 static bool
 check_epsilon(char **value, void **extra, GucSource source)
 {
-	return check_number(*value, MOST_EPSILON, source);
+	return check_number(*value, PE_SELECT_EPSILON_MAX, source);
 }
 
 static bool
@@ -204,7 +203,7 @@ check_cut_bins(char **value, void **extra, GucSource source)
 static void
 assign_epsilon(const char *value, void *extra)
 {
-	pe_select_epsilon = number_of(value, MOST_EPSILON);
+	pe_select_epsilon = number_of(value, PE_SELECT_EPSILON_MAX);
 }
 
 static void

@@ -13,6 +13,7 @@ extern int	pe_strategy_cache;	/* kB */
 extern char *pe_anchor_file;	/* empty: none */
 
 /* Of plain SELECT. */
+#define PE_SELECT_EPSILON_MAX 1000
 extern double pe_select_epsilon;	/* what one costs; 0: not set */
 extern double pe_select_max_stderr; /* the standard error that it may have; 0: not set */
 extern double pe_hide_below;	/* estimates within so many standard errors of 0 are NULL */

@@ -1,0 +1,2 @@
+-- as ann
+SELECT dp.remaining('people')
