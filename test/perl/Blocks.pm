@@ -156,6 +156,8 @@ sub test_blocks
 	$node = roles_node('main', conf => "timezone = 'Europe/Paris'\npg_epsilon.time_quantum = 0\n");
 	$node->safe_psql('postgres', q{
 		CREATE ROLE ben;
+		-- who tries as both of them: a superuser pays from budgets of roles that he is a member of
+		GRANT ann, ben TO CURRENT_USER;
 		-- what a request counts; NULL: too little is left
 		CREATE FUNCTION try(dataset text, attribute text, predicate text, rho float8, budget name) RETURNS float8 LANGUAGE plpgsql AS $$
 		BEGIN

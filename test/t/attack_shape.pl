@@ -394,7 +394,7 @@ for my $fit (@fits)
 	is(scalar keys %shape, 1, '[54] terms, and all that is told, are those of an empty table') or diag explain \%shape;
 }
 get('ann', 'SET client_min_messages = warning');
-is(look(q{SELECT DISTINCT string_agg(unnest, ' ') FROM pg_proc, unnest(proargnames) WITH ORDINALITY WHERE pronamespace = 'dp'::regnamespace AND proname = 'fit' AND proargmodes[ordinality] = 't' GROUP BY oid}), 'term coefficient stderr model release positive',
+is(look(q{SELECT DISTINCT string_agg(unnest, ' ' ORDER BY ordinality) FROM pg_proc, unnest(proargnames) WITH ORDINALITY WHERE pronamespace = 'dp'::regnamespace AND proname = 'fit' AND proargmodes[ordinality] = 't' GROUP BY oid}), 'term coefficient stderr model release positive',
 	'[54] no loss, norm or number of iterations is returned');
 outcomes('ann', '[54] what would stop or scale by the rows', map { [ "SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.01, options => '{\"$_\": 0.1}')", '22023' ] }
 	  qw(tolerance tol early_stopping validation n standardize normalize data_norm classes bounds sensitivity clip_to seed random_state));
