@@ -347,7 +347,7 @@ pe_test_reserve(PG_FUNCTION_ARGS)
 	static void (*reserve) (const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply) = NULL;
 	static const pe_plan plan = {.cost = {.accounting = PE_GDP, .amount.rho_nano = 1}, .noise.sensitivity = 1};
 	pe_charge_request request = {
-		.dataset_id = PG_GETARG_INT64(0), .version = 1, .budget_id = PG_GETARG_INT64(1), .role = "bench", .function = "bench",
+		.dataset_id = PG_GETARG_INT64(0), .version = 1, .declarations = 1, .budget_id = PG_GETARG_INT64(1), .role = "bench", .function = "bench",
 		.request = psprintf("{\"number\": " INT64_FORMAT "}", PG_GETARG_INT64(2)), .attribute = NULL,
 		.workload = "identity(1)", .method = "bench", .queries = 1
 	};
