@@ -554,7 +554,7 @@ test_dawa(void **state)
 	double		gram[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 	int32_t		column_of[4] = {0, 1, 2, 3};
 	pe_strategy four = {.classes = 4, .column_of = column_of, .columns = 4, .rows = 4, .inner = 4};
-	int64_t		columns[4] = {5, 5, 5, 90};
+	int64_t		columns[4] = {5, 5, 5, 90000};	/* one bucket of all, whose substitutes cancel, is never the best */
 	int64_t		released[4];
 	pe_intervals intervals;
 
