@@ -52,7 +52,7 @@ SELECT * FROM dp.remaining('d', 0.6);
 SELECT count(*) FROM dp.aggregate('d', '{count(*)}', epsilon => 0.25);
 SELECT * FROM dp.remaining('d', 0.25);
 
--- the own budget alone, whatever the others have spent; the owner has none
+-- the own budget alone: what others have spent does not matter; the owner has none
 SET SESSION AUTHORIZATION regress_dan;
 \t on
 SELECT refused($$SELECT * FROM dp.remaining('d')$$);

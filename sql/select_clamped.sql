@@ -48,7 +48,7 @@ SELECT count(*) FROM v WHERE x >= 2;
 SELECT count(*) FROM v WHERE x BETWEEN 2 AND 5;
 SELECT count(*) FROM v WHERE nullif(x, 11) IS NULL;
 
--- Wherever it stands, and once for each column.
+-- In each part of a SELECT, and once for each column.
 SELECT count(*) FILTER (WHERE x >= 10), count(*) FILTER (WHERE x < 2), count(*) FILTER (WHERE y <= 0) FROM v;
 SELECT sum(CASE WHEN x >= 10 THEN 1 ELSE 0 END) FROM v;
 SELECT sum(CASE WHEN x >= 10 THEN y ELSE 0 END) FROM v;

@@ -7,7 +7,7 @@ CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 SET client_min_messages = warning;
 SET SESSION AUTHORIZATION regress_curator;
--- 60 values, of which 7 are there, 1,000 times each
+-- 60 values are declared. The table has 7 of them, 1,000 times each.
 CREATE TABLE t AS SELECT i % 7 AS a, i % 2 = 0 AS b FROM generate_series(1, 7000) i;
 SELECT dp.create_dataset('t', 't', epsilon => 1e5), dp.add_attribute('t', 'a', 0, 60, 60, last => 'open'), dp.add_attribute('t', 'b'), dp.grant_budget('t', 'regress_ann', epsilon => 1e5);
 SELECT dp.expose('t', 'v');
@@ -20,7 +20,7 @@ SELECT count(n) AS groups FROM (SELECT a, sum(a) AS n FROM v GROUP BY a) g;
 SELECT count(n) AS groups FROM (SELECT a, count(*) AS n FROM v WHERE a < 10 GROUP BY a) g;
 SELECT b, count(*) FROM v WHERE a >= 10 GROUP BY b;
 SET client_min_messages = notice;
--- replays, which say nothing of a charge: 53 of 60, less those of which the noise is beyond 3 standard errors
+-- Replays have no NOTICE of a charge. 53 of 60 groups are empty; the noise of some may be beyond 3 standard errors.
 \set VERBOSITY sqlstate
 SELECT count(n) AS groups FROM (SELECT a, count(*) AS n FROM v GROUP BY a) g;
 \set VERBOSITY default

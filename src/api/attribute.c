@@ -98,17 +98,6 @@ set_last(declaration *d, FunctionCallInfo fcinfo, int n)
 		: pe_type_is_time(d->type);
 }
 
-static void
-refuse_missing_column(const declaration *d)
-{
-	char	   *similar = pe_column_similar(d->dataset->relation, d->column);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column),
-			 similar != NULL ? errhint("Perhaps you meant \"%s\".", similar) : 0));
-}
-
 static bool
 is_text(Oid type)
 {
@@ -147,7 +136,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 
 	number = get_attnum(d->dataset->relation, d->column);
 	if (number <= 0)
-		refuse_missing_column(d);
+		pe_refuse_missing_column(d->dataset, d->column);
 	pe_column_check_stored(d->dataset->relation, number);
 	pe_dataset_check_public(d->dataset, d->column);
 	d->type = getBaseType(get_atttype(d->dataset->relation, number));

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 
 #include "fdw/beyond.h"
@@ -188,7 +187,7 @@ pe_beyond_tell_nulls(pe_sight *s, Node *e, bool adds, const char *what)
 	Datum		value;
 	int			a = -1;
 
-	if (bms_is_empty(attributes) || IsA(e, Var) || !pe_sight_try_nulls(s, e, &value, &isnull) || isnull ||
+	if (bms_is_empty(attributes) || IsA(e, Var) || !pe_sight_of_null(s, e, &value, &isnull) || isnull ||
 		(adds && pe_type_is_number(exprType(e)) && pe_number_of_datum(exprType(e), value) == 0))
 		return;
 	while ((a = bms_next_member(attributes, a)) >= 0)

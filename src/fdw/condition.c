@@ -6,7 +6,6 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
-#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 
@@ -201,8 +200,7 @@ is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_c
 
 	if (part != NULL && !part->unnamed)
 		return false;
-	value = pe_sight_of_null(s, e, attribute, &isnull);
-	return has_truth(truth, value, isnull);
+	return pe_sight_of_null(s, e, &value, &isnull) && has_truth(truth, value, isnull);
 }
 
 typedef enum pe_undeclared

@@ -182,8 +182,7 @@ comment(const char *kind, const char *name, const char *text)
 static char *
 fetch(const char *query)
 {
-	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
-		execute(query);
+	execute(query);
 	return SPI_processed > 0 ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1) : NULL;
 }
 
@@ -279,7 +278,7 @@ view_text(const exposed *e)
 	return psprintf("CREATE OR REPLACE VIEW %s%s AS SELECT * FROM %s", e->view, options != NULL ? options : "", e->table);
 }
 
-/* Whether all columns stay what they are: others can be added behind them, and whatever uses the view stays. */
+/* Whether all columns stay what they are: others can be added behind them, and the views over this one stay. */
 static bool
 columns_stay(const exposed *e)
 {

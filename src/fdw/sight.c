@@ -659,15 +659,22 @@ is_of_values(int sqlstate)
 	return true;
 }
 
+/* Evaluates where no row that counts may be; false if an expression fails there, which is no error of the statement. */
+static bool
+succeeds(void (*evaluates) (void *), void *argument)
+{
+	ErrorData  *error = pe_run_undone(evaluates, argument);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	return error == NULL;
+}
+
 /* What is outside of bins reaches to the ends of the type: where the expression fails there, it is not known. */
 static void
 try_sides(combination *c)
 {
-	ErrorData  *error = pe_run_undone(note_sides, c);
-
-	if (error != NULL && !is_of_values(error->sqlerrcode))
-		ReThrowError(error);
-	if (error != NULL)
+	if (!succeeds(note_sides, c))
 		c->cut = PE_CUT_OUTSIDE;
 	if (c->cut == PE_NOT_CUT && !c->begun)
 		c->isnull = true;		/* the bins hold all values of the type */
@@ -879,14 +886,9 @@ note_beyond(void *argument)
 static bool
 try_beyond(beyond_end *e, bool near)
 {
-	ErrorData  *error;
-
 	e->near = near;
 	e->found = PE_BEYOND_AS_IN_BIN;
-	error = pe_run_undone(note_beyond, e);
-	if (error != NULL && !is_of_values(error->sqlerrcode))
-		ReThrowError(error);
-	return error == NULL;
+	return succeeds(note_beyond, e);
 }
 
 static void
@@ -899,12 +901,10 @@ find_in_bin(void *argument)
 static bool
 try_bin(combination *c)
 {
-	ErrorData  *error = pe_run_undone(find_in_bin, c);
+	bool		found = succeeds(find_in_bin, c);
 
-	if (error != NULL && !is_of_values(error->sqlerrcode))
-		ReThrowError(error);
 	c->sight->is_outside[c->attribute[0]] = false;
-	return error == NULL;
+	return found;
 }
 
 /*
@@ -1013,22 +1013,18 @@ forget_others(evaluation *e)
 		}
 }
 
-/* No row that counts is in the others: an error there is none of the statement. */
+/* No row that counts is in the others. */
 static void
 evaluate_others(evaluation *e)
 {
 	bool		all = true;
-	ErrorData  *error;
 
 	for (int i = 0; i < e->attributes; i++)
 		all = all && e->left[i] == NULL;
 	if (all)
 		return;
 	e->others = true;
-	error = pe_run_undone(evaluate_all, e);
-	if (error != NULL && !is_of_values(error->sqlerrcode))
-		ReThrowError(error);
-	if (error != NULL)
+	if (!succeeds(evaluate_all, e))
 		forget_others(e);
 }
 
@@ -1061,19 +1057,6 @@ pe_sight_product(pe_sight *s, Node *expression, const int *attribute, int attrib
 	return e.values;
 }
 
-Datum
-pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
-{
-	Datum		value;
-
-	clear(s, s->low);
-	pe_sight_put(s, s->low, attribute, (Datum) 0, true);
-	value = pe_sight_evaluate(s, e, s->low, isnull);
-	value = kept(pe_names_type(s->names, exprType(e)), value, *isnull);
-	ResetExprContext(s->econtext);
-	return value;
-}
-
 typedef struct null_value
 {
 	pe_sight   *sight;
@@ -1093,17 +1076,15 @@ evaluate_null(void *argument)
 }
 
 bool
-pe_sight_try_nulls(pe_sight *s, Node *expression, Datum *value, bool *isnull)
+pe_sight_of_null(pe_sight *s, Node *expression, Datum *value, bool *isnull)
 {
 	null_value	n = {.sight = s, .expression = expression};
-	ErrorData  *error = pe_run_undone(evaluate_null, &n);
+	bool		found = succeeds(evaluate_null, &n);
 
-	if (error != NULL && !is_of_values(error->sqlerrcode))
-		ReThrowError(error);
 	ResetExprContext(s->econtext);
 	*value = n.value;
 	*isnull = n.isnull;
-	return error == NULL;
+	return found;
 }
 
 bool

@@ -117,11 +117,8 @@ extern pe_beyond pe_sight_beyond(pe_sight *sight, Node *expression, int attribut
 /* One NOTICE for what it is about: whether it was sent before. */
 extern bool pe_sight_is_told(pe_sight *sight, const char *about);
 
-/* Where an attribute is NULL, whether that is a cell or not. */
-extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
-
-/* Where all of its columns are NULL; false if it fails there. */
-extern bool pe_sight_try_nulls(pe_sight *sight, Node *expression, Datum *value, bool *isnull);
+/* Where all of its columns are NULL, whether that is a cell or not; false if it fails there. */
+extern bool pe_sight_of_null(pe_sight *sight, Node *expression, Datum *value, bool *isnull);
 
 /* On values outside of an attribute that drops them; known: it has one value there.  False: the type has none outside. */
 extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute, Datum *value, bool *isnull, bool *known);

@@ -93,14 +93,27 @@ pe_column_as_given(Oid relation, const char *name)
 	return pstrdup(name);
 }
 
-char *
-pe_column_similar(Oid relation, const char *name)
+/* The name of a column that was perhaps meant; NULL if none is like it. */
+static char *
+column_similar(Oid relation, const char *name)
 {
 	int			count;
 	char	  **names = names_of_columns(relation, &count);
 	int			found = pe_similar_text(name, names, count);
 
 	return found < 0 ? NULL : names[found];
+}
+
+void
+pe_refuse_missing_column(const pe_dataset *dataset, const char *column)
+{
+	char	   *similar = column_similar(dataset->relation, column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the table of dataset \"%s\" has no column \"%s\"", dataset->name, column),
+			 similar != NULL ? errhint("Perhaps you meant \"%s\".", similar) : 0));
+	pg_unreachable();
 }
 
 static bool
@@ -161,7 +174,7 @@ static AttrNumber
 column_number(Oid relation, const char *column)
 {
 	AttrNumber	number = get_attnum(relation, column);
-	char	   *similar = number <= 0 ? pe_column_similar(relation, column) : NULL;
+	char	   *similar = number <= 0 ? column_similar(relation, column) : NULL;
 
 	if (number <= 0)
 		ereport(ERROR,
@@ -778,20 +791,28 @@ check_same_column(const pe_dataset *dataset, const char *attribute)
 		pe_raise_column_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
 }
 
+/* A new number of declarations: requests that looked at the dataset before are refused. */
+static void
+count_declaration(int64 dataset_id)
+{
+	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset_id)};
+
+	pe_access_write(&count, values, NULL);
+}
+
 /*
- * What is declared of a name goes out of force with a new number of declarations: requests that looked at the dataset
- * before are refused, and what was paid for is still read by it.  Under the lock of the dataset's row.  False if nothing
- * was declared.
+ * What is declared of a name goes out of force with a new number of declarations; what was paid for is still read by it.
+ * Under the lock of the dataset's row.  False if nothing was declared.
  */
 static bool
 end_attribute(int64 dataset_id, const char *attribute)
 {
-	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
 	static pe_statement end = {NULL, "UPDATE dp_ledger.attribute a SET until = d.declarations FROM dp_ledger.dataset d "
 	"WHERE d.id = $1 AND a.dataset_id = d.id AND a.attribute = $2 AND a.until IS NULL", 2, {INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(attribute)};
 
-	pe_access_write(&count, values, NULL);
+	count_declaration(dataset_id);
 	return pe_access_write(&end, values, NULL) > 0;
 }
 
@@ -948,13 +969,11 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	pe_act_end(&act, NULL);
 }
 
-/* The new number of declarations refuses requests that looked at the dataset before. */
 void
 pe_attribute_close(const pe_dataset *dataset, const char *attribute)
 {
 	static pe_statement close = {NULL, "UPDATE dp_ledger.attribute SET open = false WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL AND open AND kind <> 'open'", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
 	const pe_row *row = find_attribute(dataset, attribute);
 	pe_act		act;
@@ -970,7 +989,7 @@ pe_attribute_close(const pe_dataset *dataset, const char *attribute)
 				 pe_row_bool(row, "open") ? errmsg("column \"%s\" of dataset \"%s\" is nothing but open", attribute, dataset->name)
 				 : errmsg("column \"%s\" of dataset \"%s\" is not open", attribute, dataset->name),
 				 pe_row_bool(row, "open") ? errhint("dp.drop_attribute closes it.") : 0));
-	pe_access_write(&count, values, NULL);
+	count_declaration(dataset->id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

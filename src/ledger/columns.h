@@ -48,8 +48,8 @@ extern char *pe_column_name(Oid relation, AttrNumber number);
 /* The column that a name means: the one of this name, else that of the name between double quotes, as SQL has it. */
 extern char *pe_column_as_given(Oid relation, const char *name);
 
-/* The name of a column that was perhaps meant; NULL if none is like it. */
-extern char *pe_column_similar(Oid relation, const char *name);
+/* 42703, and the name that was perhaps meant. */
+extern void pe_refuse_missing_column(const pe_dataset *dataset, const char *column) __attribute__((noreturn));
 
 /*
  * The base type of a declared column: of this name and this number in the dataset's

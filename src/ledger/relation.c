@@ -499,14 +499,9 @@ pe_relation_pointers(Oid relation)
 
 	pe_access_begin(&access);
 	rows = pe_access_read(&find, values, NULL);
+	MemoryContextSwitchTo(here);
 	for (uint64 row = 0; row < rows; row++)
-	{
-		char	   *name = MemoryContextStrdup(here, pe_access_text(row, 1));
-		MemoryContext old = MemoryContextSwitchTo(here);
-
-		names = lappend(names, name);
-		MemoryContextSwitchTo(old);
-	}
+		names = lappend(names, pe_access_text(row, 1));
 	pe_access_end(&access);
 	foreach(cell, names)
 		if (pe_type_is_unit(getBaseType(get_atttype(relation, get_attnum(relation, lfirst(cell))))) && !pe_relation_is_key(relation, lfirst(cell)))

@@ -22,13 +22,9 @@ Oid
 pe_time_column_type(const pe_dataset *dataset, const char *column)
 {
 	Oid			type = pe_declared_column_type(dataset, column, get_attnum(dataset->relation, column));
-	char	   *similar = OidIsValid(type) ? NULL : pe_column_similar(dataset->relation, column);
 
 	if (!OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("the table of dataset \"%s\" has no column \"%s\"", dataset->name, column),
-				 similar != NULL ? errhint("Perhaps you meant \"%s\".", similar) : 0));
+		pe_refuse_missing_column(dataset, column);
 	if (!pe_type_is_time(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
