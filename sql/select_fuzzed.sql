@@ -73,8 +73,8 @@ SELECT :'right_or_refused' AS right_or_refused;
 SELECT avg(1) FILTER (WHERE ok) AS one, avg(CASE WHEN region = 'north' THEN 3 END) AS three FROM orders_v;
 
 -- 8. What lies outside of bins has no number: it is in no average, and no number is added to it.
-SELECT round(avg(CASE WHEN ok THEN amount END)) AS average, round(sum(amount + 10) / 1000) AS more FROM orders_v;
-SELECT round(avg(CASE WHEN ok THEN amount END)) AS average, round(sum(amount + 10) / 1000) AS more FROM orders WHERE amount <= 100;
+SELECT round(avg(CASE WHEN ok THEN amount END)) AS average, round(sum(amount + 10) / 1000) AS more, round(sum(-(amount + 10)) / 1000) AS less FROM orders_v;
+SELECT round(avg(CASE WHEN ok THEN amount END)) AS average, round(sum(amount + 10) / 1000) AS more, round(sum(-(amount + 10)) / 1000) AS less FROM orders WHERE amount <= 100;
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon CASCADE;

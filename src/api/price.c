@@ -74,14 +74,31 @@ took_much(const pe_asked *asked, int64 left)
 	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting) > left / 2;
 }
 
+/* More of them than this are not worth counting. */
+#define MOST_QUESTIONS 1000
+
+/* ", 9 of 22 such questions used": of the own budget alone, as charges of this size would have used it. */
+static const char *
+questions_text(const pe_asked *asked, int64 left)
+{
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	int64		each = pe_nano_left(amount, asked->ask.accounting);
+	int64		all = pe_nano_left(asked->budget->limit, asked->ask.accounting) / each;
+
+	if (all > MOST_QUESTIONS || amount.delta_atto > 0)
+		return "";
+	return psprintf(", " INT64_FORMAT " of " INT64_FORMAT " such questions used", all - left / each, all);
+}
+
 void
 pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what)
 {
 	ereport(NOTICE,
-			(errmsg("charged %s on dataset \"%s\"%s; %s left; %s",
-					cost_text(asked), asked->dataset->name,
+			(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s left%s; %s",
+					cost_text(asked), asked->budget->role, asked->dataset->name,
 					took_much(asked, reply->left) ? ", more than a third of what was left" : "",
-					pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)), what)));
+					pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)),
+					questions_text(asked, reply->left), what)));
 }
 
 /* The budget has enough: what is left of the cap is its owner's to know. */

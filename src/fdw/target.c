@@ -303,6 +303,17 @@ add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	return true;
 }
 
+static bool
+add_negative(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
+{
+	const pe_named_operator *operator = pe_names_operator(t->sight->names, o->opno);
+
+	if (list_length(o->args) != 1 || !operator->builtin || strcmp(operator->name, "-") != 0)
+		return false;
+	add_pieces(t, linitial(o->args), -factor, where);
+	return true;
+}
+
 /* A number more or less: so many times as there are values. */
 static bool
 add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
@@ -363,7 +374,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL && (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
-			 (add_multiple(t, (OpExpr *) e, factor, where) || add_offset(t, (OpExpr *) e, factor, where)))
+			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
+			  add_offset(t, (OpExpr *) e, factor, where)))
 		return;
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
