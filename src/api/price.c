@@ -83,9 +83,9 @@ questions_text(const pe_asked *asked, int64 left)
 {
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
 	int64		each = pe_nano_left(amount, asked->ask.accounting);
-	int64		all = pe_nano_left(asked->budget->limit, asked->ask.accounting) / each;
+	int64		all = each > 0 ? pe_nano_left(asked->budget->limit, asked->ask.accounting) / each : 0;
 
-	if (all > MOST_QUESTIONS || amount.delta_atto > 0)
+	if (all == 0 || all > MOST_QUESTIONS || amount.delta_atto > 0)
 		return "";
 	return psprintf(", " INT64_FORMAT " of " INT64_FORMAT " such questions used", all - left / each, all);
 }
