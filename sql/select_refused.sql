@@ -60,6 +60,7 @@ SELECT try('SELECT mode() WITHIN GROUP (ORDER BY region) FROM orders_v');
 SELECT try('SELECT percentile_cont(0) WITHIN GROUP (ORDER BY age) FROM orders_v');
 SELECT try('SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY age) FROM orders_v');
 SELECT try('SELECT dp.median(region) FROM orders_v');
+SELECT try('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY coalesce(age, 0)) FROM orders_v');
 SELECT try('SELECT min(age + 1) FROM orders_v');
 SELECT try('SELECT sum(age * items) FROM orders_v');
 

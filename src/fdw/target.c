@@ -418,9 +418,13 @@ number_argument(const translation *t, int number)
 {
 	int			column = pe_sight_column(t->sight, argument(t, number));
 
-	if (column < 0 || !t->sight->declared->attribute[column].numbers)
+	if (column < 0)
+		pe_refuse_translation(psprintf("aggregate %s of an expression", t->name),
+							  "Use the column alone; what is added to it or multiplied can be applied to the answer.");
+	if (!t->sight->declared->attribute[column].numbers)
 		pe_refuse_translation(psprintf("aggregate %s of anything but a number with declared bounds", t->name),
-							  "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins).");
+							  pe_type_is_number(exprType(argument(t, number)))
+							  ? "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins)." : "Use a column of numbers.");
 	return quote_identifier(t->sight->declared->attribute[column].name);
 }
 
