@@ -89,7 +89,8 @@ refuse(const pe_scan_plan *plan)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),
 			 errdetail("%s. Nothing was charged.", sentence(plan)),
-			 errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")));
+			 plan->why[0] != '\0' ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
+			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. What another table says of each row, the owner can load as a column.")));
 }
 
 /* Before anything is charged: a function that says wrongly that it is safe there may have come here. */

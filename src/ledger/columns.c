@@ -48,8 +48,9 @@ pe_column_name(Oid relation, AttrNumber number)
 	return name;
 }
 
-void
-pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared)
+/* What is not what was declared, where a sentence says what the owner can do. */
+static void __attribute__((noreturn))
+raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *cure)
 {
 	AttrNumber	number = get_attnum(dataset->relation, column);
 	char	   *now = pe_column_name(dataset->relation, declared);
@@ -60,9 +61,24 @@ pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumbe
 			 number == declared ? 0
 			 : number <= 0 ? errdetail("The table has no column of this name.")
 			 : errdetail("The column of this name is not the one that was declared."),
-			 number != declared && now != NULL ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can drop the dataset and register it again; what was spent is kept.", now)
-			 : errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
+			 number != declared && now != NULL ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can %s", now, cure)
+			 : errhint("The owner can %s", cure)));
 	pg_unreachable();
+}
+
+void
+pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared)
+{
+	raise_changed(dataset, column, declared, "drop the dataset and register it again; what was spent is kept.");
+}
+
+/* The same of an attribute, which is declared anew by itself. */
+static void __attribute__((noreturn))
+raise_attribute_changed(const pe_dataset *dataset, const char *attribute, AttrNumber declared)
+{
+	raise_changed(dataset, attribute, declared, get_attnum(dataset->relation, attribute) > 0
+				  ? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were paid stay readable."
+				  : "end it with dp.drop_attribute; answers that were paid stay readable.");
 }
 
 /* The names of the columns that a relation has; none if it is gone. */
@@ -161,7 +177,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber numb
 				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
 	type = pe_declared_column_type(dataset, attribute, number);
 	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
-		pe_raise_column_changed(dataset, attribute, number);
+		raise_attribute_changed(dataset, attribute, number);
 	return type;
 }
 
@@ -322,7 +338,7 @@ pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 		pe_dataset_check_public(dataset, columns[i].name);
 	for (int i = 0; i < count; i++)
 		if (pe_declared_column_type(dataset, columns[i].name, columns[i].number) != columns[i].type)
-			pe_raise_column_changed(dataset, columns[i].name, columns[i].number);
+			raise_attribute_changed(dataset, columns[i].name, columns[i].number);
 }
 
 /* Sets the place of a label in the order of its enum; false if there is no such label. */
@@ -370,7 +386,7 @@ parse_points(pe_dataset *dataset, pe_column *column, int count)
 	column->domain.points = count;
 	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
 	if (type_is_enum(column->type) && !has_labels(dataset, column, count))
-		pe_raise_column_changed(dataset, column->name, column->number);
+		raise_attribute_changed(dataset, column->name, column->number);
 	for (int i = 0; i < count; i++)
 		column->domain.point[i] =
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
@@ -536,8 +552,8 @@ refuse_unknown(const pe_dataset *dataset, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
-			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * FROM dp.describe(%s) lists what may be asked.", names[similar], quote_literal_cstr(dataset->name))
-			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", names[similar], quote_literal_cstr(dataset->name))
+			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", quote_literal_cstr(dataset->name))));
 	pg_unreachable();
 }
 
@@ -788,7 +804,7 @@ check_same_column(const pe_dataset *dataset, const char *attribute)
 	const pe_row *row = find_attribute(dataset, attribute);
 
 	if (row != NULL && pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute))
-		pe_raise_column_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
+		raise_attribute_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
 }
 
 /* A new number of declarations: requests that looked at the dataset before are refused. */

@@ -383,7 +383,7 @@ pe_relation_check(Oid relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
-					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
+					 errhint("Register the table that holds the rows; a view could be redefined under the budget. Of a join, CREATE TABLE ... AS SELECT makes one.")));
 		check_foreign(class);
 		if (class->relpersistence == RELPERSISTENCE_TEMP)
 			ereport(ERROR,
@@ -480,7 +480,7 @@ pe_relation_is_key(Oid relation, const char *column)
 	return found;
 }
 
-/* Columns of foreign keys come first: they point at something for sure. */
+/* Names like those of persons come first, then columns of foreign keys: they point at something for sure. */
 List *
 pe_relation_pointers(Oid relation)
 {
@@ -488,7 +488,8 @@ pe_relation_pointers(Oid relation)
 		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
 		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped "
 		"AND (f.is_foreign_key OR a.attname ~* '(^|_)(id|uuid|guid)$' OR a.attname ~ '[a-z0-9]I[Dd]$') "
-	"ORDER BY f.is_foreign_key DESC, a.attnum", 1, {OIDOID}};
+		"ORDER BY a.attname ~* '(customer|client|patient|person|people|member|user|subscriber|account|guest|student|subject|donor|household)' DESC, "
+	"f.is_foreign_key DESC, a.attnum", 1, {OIDOID}};
 	Datum		values[1] = {ObjectIdGetDatum(relation)};
 	MemoryContext here = CurrentMemoryContext;
 	List	   *pointers = NIL;
