@@ -26,6 +26,9 @@ CREATE TABLE visit2 (customer_id int);
 SELECT dp.create_dataset('visit2', 'visit2', epsilon => 1, unit => 'customer_id', max_rows => 1);
 CREATE TABLE visit3 (customer_id int UNIQUE, visit_id int UNIQUE);
 SELECT dp.create_dataset('visit3', 'visit3', epsilon => 1, unit => 'customer_id');
+-- what is like a person comes first, then what points at another table
+CREATE TABLE visit4 (clerk_id int, film int REFERENCES film, customer_id int);
+SELECT dp.create_dataset('visit4', 'visit4', epsilon => 1);
 -- nothing to say: the only id is a key
 SELECT dp.create_dataset('customer', 'customer', epsilon => 1);
 -- many of them; what cannot be a unit is none, and an index over some rows only is no key

@@ -225,23 +225,23 @@ assign_cut_bins(const char *value, void *extra)
 }
 
 static void
-check_valid(bool is_valid, const char *name, const char *value)
+check_valid(bool is_valid, const char *name, const char *value, const char *valid)
 {
 	if (!is_valid)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for parameter \"%s\": \"%s\"", name, value),
 				 errdetail("Nothing was charged."),
-				 errhint("SET %s to a valid value.", name)));
+				 errhint("SET %s to %s.", name, valid)));
 }
 
 void
 pe_settings_check_select(void)
 {
-	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text);
-	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr", max_stderr_text);
-	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text);
-	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text);
+	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text, psprintf("a number from 0 to %g", (double) PE_SELECT_EPSILON_MAX));
+	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr", max_stderr_text, psprintf("a number from 0 to %g", MOST_STDERR));
+	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text, psprintf("a number from 0 to %g", (double) MOST_HIDDEN));
+	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text, "error or middle");
 }
 
 /* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
