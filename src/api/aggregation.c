@@ -104,7 +104,7 @@ check_number(const pe_column *column)
 		refuse_attribute(column->name, "has no numbers", "Sums, averages and quantiles are of numbers.");
 	if (column->domain.kind != PE_BINS)
 		refuse_attribute(column->name, "has no bounds",
-						 "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins).");
+						 "The owner declares bounds in place of its levels by dp.alter_attribute(dataset, attribute, lower, upper, bins).");
 }
 
 static void

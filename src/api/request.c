@@ -132,7 +132,9 @@ pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 counts ? errmsg("exactly one of epsilon, rho and max_stderr must be given")
-				 : errmsg("exactly one of epsilon and rho must be given")));
+				 : errmsg("exactly one of epsilon and rho must be given"),
+				 counts ? errhint("epsilon and rho say what it may cost, max_stderr which precision it must have: epsilon => 0.1, or max_stderr => 100.")
+				 : errhint("They say what it may cost: epsilon => 0.1.")));
 	resolve_delta(asked, counts, approximate);
 	asked->ask.epsilon = request->epsilon;
 	asked->ask.rho = request->rho;

@@ -612,7 +612,7 @@ note(combination *c)
 
 	if (!is_null(c) && !pe_is_steady(s, c->expression))
 	{
-		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : s->middle ? pe_cut_of(s, c->expression) : PE_CUT_BY_RANGE;
+		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : Max(pe_cut_of(s, c->expression), s->middle ? PE_NOT_CUT : PE_CUT_BY_RANGE);
 		return;
 	}
 	value = pe_sight_evaluate(s, c->expression, s->low, &isnull);
@@ -1152,14 +1152,17 @@ pe_sight_is_told(pe_sight *s, const char *about)
 	return false;
 }
 
+#define COARSER "Use a coarser expression, or ask the owner for finer bins."
+
+/* Without pg_epsilon.cut_bins = middle, which is no cure of what is refused with it too. */
 static void
-refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what)
+refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what, const char *cure)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" cuts the declared bin %s in two", what, a->name, bin_text(s, a, cell)),
 			 errdetail("Nothing was charged."),
-			 errhint("Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.")));
+			 errhint("%s", cure)));
 }
 
 static void
@@ -1179,7 +1182,7 @@ refuse_most(pe_sight *s, const pe_public_attribute *a, int32 cut, int32 bins, co
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
 			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. Nothing was charged."),
-			 errhint("Use a coarser expression, or ask the owner for finer bins.")));
+			 errhint(COARSER)));
 }
 
 static void
@@ -1269,13 +1272,15 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 			pe_sight_check_outside(s, attribute, what);
 			continue;
 		}
-		if (!s->middle)
-			refuse_cut(s, a, i, what);
-		if (v->cut[i] == PE_CUT_BY_EQUALITY)
+		if (s->middle && v->cut[i] == PE_CUT_BY_EQUALITY)
 			refuse_equality(s, a, i, what);
 		by_expression |= v->cut[i] == PE_CUT_BY_EXPRESSION;
 		first = cut++ == 0 ? i : first;
 	}
+	if (cut > 0 && !s->middle)
+		refuse_cut(s, a, first, what, v->cut[first] == PE_CUT_BY_EQUALITY ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
+				   : by_expression && cut > bins / 2 ? COARSER
+				   : "Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.");
 	if (by_expression && cut > bins / 2)
 		refuse_most(s, a, cut, bins, what);
 	if (cut > 0)

@@ -117,6 +117,10 @@ column_similar(Oid relation, const char *name)
 	char	  **names = names_of_columns(relation, &count);
 	int			found = pe_similar_text(name, names, count);
 
+	/* customer for customer_id */
+	for (int i = 0; found < 0 && i < count; i++)
+		if (strlen(name) > 2 && pg_strncasecmp(names[i], name, strlen(name)) == 0)
+			found = i;
 	return found < 0 ? NULL : names[found];
 }
 
@@ -552,6 +556,7 @@ refuse_unknown(const pe_dataset *dataset, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
+			 dataset->unit != NULL && strcmp(dataset->unit, name) == 0 ? errdetail("It is the unit of privacy, whose values are not answered.") : 0,
 			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", names[similar], quote_literal_cstr(dataset->name))
 			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", quote_literal_cstr(dataset->name))));
 	pg_unreachable();

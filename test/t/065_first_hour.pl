@@ -112,6 +112,13 @@ step('ann', 'SELECT customer_id, count(*) FROM shop.rented GROUP BY customer_id'
 step('ann', q{SELECT count(*) FROM shop.rented WHERE rented_at >= '2024-03-15'},
 	'ERROR:  a test in WHERE of "rented_at" cuts the declared bin 2024-03-01 00:00:00 to 2024-04-01 00:00:00 in two', 'DETAIL:  Nothing was charged.',
 	'HINT:  Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.');
+step('ann', q{SELECT date_trunc('week', rented_at), count(*) FROM shop.rented GROUP BY 1},
+	'ERROR:  an expression of GROUP BY of "rented_at" cuts the declared bin 2024-01-01 00:00:00 to 2024-02-01 00:00:00 in two', 'DETAIL:  Nothing was charged.',
+	'HINT:  Use a coarser expression, or ask the owner for finer bins.');
+step('ann', q{SELECT * FROM dp.histogram('rentals', 'rented_at')}, 'ERROR:  exactly one of epsilon, rho and max_stderr must be given',
+	'HINT:  epsilon and rho say what it may cost, max_stderr which precision it must have: epsilon => 0.1, or max_stderr => 100.');
+step('keeper', q{SELECT dp.create_dataset('paid', 'shop.payments', epsilon => 8, unit => 'customer')}, 'ERROR:  column "customer" of table "payments" does not exist',
+	'HINT:  Perhaps you meant "customer_id".');
 
 # What other tables say of a rental: not by a join of rows, and not by a view.
 step('keeper', 'GRANT SELECT ON shop.staff TO ann');
