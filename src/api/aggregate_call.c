@@ -9,6 +9,7 @@
 #include "api/aggregate_call.h"
 #include "api/known.h"
 #include "api/time_blocks.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -143,7 +144,7 @@ measure(pe_aggregate_call *c)
 	ask(c);
 	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
 									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
-									   pe_aggregate_call_nano(c));
+									   pe_aggregate_call_nano(c), PE_MISS);
 	c->groups = g->space[0].workload.queries;
 	c->results = g->aggregates;
 	for (int i = 0; i < g->aggregates; i++)
@@ -166,7 +167,7 @@ find_errors(pe_aggregate_call *c)
 	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
 
 	if (!g->on_grid)
-		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c));
+		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c), PE_MISS);
 }
 
 void

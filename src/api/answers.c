@@ -149,7 +149,7 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	else
 		pe_reconstruction_variance(r, answers->stderr_);
 	pe_reconstruction_summands(r, answers->stderr_, summands);
-	pe_confidence_init(&confidence, noise, r->measured->strategy->rows);
+	pe_confidence_init(&confidence, noise, r->measured->strategy->rows, PE_MISS);
 	for (int32 q = 0; q < answers->queries; q++)
 	{
 		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
