@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "api/arguments.h"
+#include "api/near_zero.h"
 #include "fdw/options.h"
 #include "fdw/select.h"
 #include "server/settings.h"
@@ -540,10 +541,6 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
  * ------------------------------------------------------------------
  */
 
-/* Of fewer groups everybody sees that they are alike. */
-#define LEAST_GROUPS 5
-#define NEAR_ZERO 3
-
 /* Whether it has noise and can be hidden. */
 static bool
 is_estimate(const pe_target_of_select *t)
@@ -572,28 +569,24 @@ first_sum(const pe_select *s)
 	return NULL;
 }
 
-/* One NOTICE where most groups say nothing.  It is computed from the released answer alone. */
+/* What is hidden is not ranked. */
 static void
 tell_noise(const pe_select *s)
 {
 	const pe_target_of_select *sum = first_sum(s);
-	int			groups = list_length(s->rows);
-	int			near = 0;
+	pe_near_zero count = {0};
 	ListCell   *cell;
 
-	if (sum == NULL || groups < LEAST_GROUPS || s->hide_below >= NEAR_ZERO || s->hide_below_all)
+	if (sum == NULL || s->hide_below >= PE_NEAR_ZERO || s->hide_below_all)
 		return;
 	foreach(cell, s->rows)
 	{
 		pe_aggregate_result r = answer_of(&s->call, sum, lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		near += fabs(r.estimate) < NEAR_ZERO * r.stderr_;
+		pe_near_zero_add(&count, r.estimate, r.stderr_);
 	}
-	if (near > groups / 2)
-		ereport(NOTICE,
-				(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", near, groups, NEAR_ZERO),
-				 errhint("Group by fewer or larger groups, or SET pg_epsilon.hide_below_all = on.")));
+	pe_near_zero_tell(&count, ", or SET pg_epsilon.hide_below_all = on");
 }
 
 void
