@@ -52,38 +52,38 @@ SELECT query, label FROM dp.histogram('people', '{sex,"Odd \"col"}', 'identity("
 SELECT request FROM dp.charges ORDER BY charge DESC LIMIT 3;
 SELECT release, attributes, workload, predicate, method, queries, version FROM dp.releases ORDER BY release DESC LIMIT 3;
 
--- Replay: the same question, however it is written, gives the same rows, free and without a notice
+-- Replay: the same question, however it is written, gives the same rows, free and without a notice; 4 cells, of which no NOTICE says that they are noise
 SET client_min_messages = notice;
-CREATE TEMP TABLE first AS SELECT * FROM dp.histogram('people', '{sex,smokes}', rho => 0.02);
+CREATE TEMP TABLE first AS SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02);
 SELECT count(*) AS charges FROM dp.charges \gset
-CREATE TEMP TABLE second AS SELECT * FROM dp.histogram('people', ARRAY['sex', 'smokes'], 'identity', rho => 0.02);
+CREATE TEMP TABLE second AS SELECT * FROM dp.histogram('people', ARRAY['born', 'smokes'], 'identity', rho => 0.02);
 SELECT count(*) = :charges AS nothing_charged FROM dp.charges;
 SELECT count(*) AS same_rows FROM (SELECT * FROM first INTERSECT SELECT * FROM second) x;
 -- how the cost was written does not matter: epsilon of the quote, or max_stderr
-SELECT epsilon, max_stderr FROM dp.quote('people', '{sex,smokes}', rho => 0.02) \gset
-CREATE TEMP TABLE third AS SELECT * FROM dp.histogram('people', '{sex,smokes}', epsilon => :epsilon);
-CREATE TEMP TABLE fourth AS SELECT * FROM dp.histogram('people', '{sex,smokes}', max_stderr => :max_stderr);
+SELECT epsilon, max_stderr FROM dp.quote('people', '{born,smokes}', rho => 0.02) \gset
+CREATE TEMP TABLE third AS SELECT * FROM dp.histogram('people', '{born,smokes}', epsilon => :epsilon);
+CREATE TEMP TABLE fourth AS SELECT * FROM dp.histogram('people', '{born,smokes}', max_stderr => :max_stderr);
 SELECT count(*) AS same_rows FROM (SELECT * FROM first INTERSECT SELECT * FROM third INTERSECT SELECT * FROM fourth) x;
 -- other cost, other order, other workload, fresh: other answers
-SELECT count(*) FROM dp.histogram('people', '{sex,smokes}', rho => 0.020000001);
-SELECT count(*) FROM dp.histogram('people', '{smokes,sex}', rho => 0.02);
-SELECT count(*) FROM dp.histogram('people', '{sex,smokes}', 'identity(sex) * identity(smokes)', rho => 0.02);
-CREATE TEMP TABLE fresh AS SELECT * FROM dp.histogram('people', '{sex,smokes}', rho => 0.02, fresh => true);
+SELECT count(*) FROM dp.histogram('people', '{born,smokes}', rho => 0.020000001);
+SELECT count(*) FROM dp.histogram('people', '{smokes,born}', rho => 0.02);
+SELECT count(*) FROM dp.histogram('people', '{born,smokes}', 'identity(born) * identity(smokes)', rho => 0.02);
+CREATE TEMP TABLE fresh AS SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02, fresh => true);
 SELECT count(DISTINCT release) FROM (TABLE first UNION ALL TABLE fresh) x;
 SELECT count(*) - :charges AS charged FROM dp.charges;
 -- after a fresh one the newest is replayed
-SELECT count(*) AS same_rows FROM (SELECT * FROM dp.histogram('people', '{sex,smokes}', rho => 0.02) INTERSECT SELECT * FROM fresh) x;
+SELECT count(*) AS same_rows FROM (SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02) INTERSECT SELECT * FROM fresh) x;
 -- another role pays for the same answer, the cap does not
 GRANT SELECT ON fresh TO regress_bob;
 SET SESSION AUTHORIZATION regress_bob;
-CREATE TEMP TABLE bobs AS SELECT * FROM dp.histogram('people', '{sex,smokes}', rho => 0.02);
+CREATE TEMP TABLE bobs AS SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02);
 SELECT count(*) AS same_rows FROM (TABLE bobs INTERSECT TABLE fresh) x;
 SELECT role, rho, release = (SELECT release FROM fresh LIMIT 1) AS same_release FROM dp.charges;
 -- a new version of the data: asked and paid anew
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.new_version('people');
 SET SESSION AUTHORIZATION regress_ann;
-CREATE TEMP TABLE versioned AS SELECT * FROM dp.histogram('people', '{sex,smokes}', rho => 0.02);
+CREATE TEMP TABLE versioned AS SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02);
 SELECT count(DISTINCT release) FROM (TABLE fresh UNION ALL TABLE versioned) x;
 SELECT version, count(*) > 0 AS some FROM dp.releases GROUP BY version ORDER BY version;
 SET client_min_messages = warning;

@@ -10,6 +10,7 @@
 
 #include "api/aggregate_call.h"
 #include "api/arguments.h"
+#include "api/near_zero.h"
 #include "api/rows.h"
 #include "server/settings.h"
 
@@ -94,6 +95,25 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
 
+/* By the first count or sum. */
+static void
+tell_noise(const pe_aggregate_call *c)
+{
+	const pe_aggregation *g = c->aggregation;
+	pe_near_zero count = {0};
+	int			i = 0;
+
+	while (i < g->aggregates && !pe_aggregate_is_linear(&g->aggregate[i]))
+		i++;
+	for (int32 q = 0; i < g->aggregates && q < g->space[0].workload.queries; q++)
+	{
+		const pe_aggregate_result *r = pe_aggregate_call_result_of(c, q, i);
+
+		pe_near_zero_add(&count, r->estimate, r->stderr_);
+	}
+	pe_near_zero_tell(&count, NULL);
+}
+
 Datum
 pe_sql_aggregate(PG_FUNCTION_ARGS)
 {
@@ -104,6 +124,7 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	g = c.call.aggregation;
 	pe_check_memory(pe_aggregation_memory(g) + pe_labels_memory(&g->space[0].workload, g->space[0].columns));
 	pe_aggregate_call_answer(&c.call);
+	tell_noise(&c.call);
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
 	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
 	return (Datum) 0;

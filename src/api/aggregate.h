@@ -142,10 +142,10 @@ typedef struct pe_aggregate_result
 
 /*
  * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategy_id: what it was measured
- * with; nano: what it cost.  XX001 if it does not fit.
+ * with; nano: what it cost; miss: what intervals miss at most.  XX001 if it does not fit.
  */
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
-												   int64 strategy_id, int64 nano);
+												   int64 strategy_id, int64 nano, double miss);
 
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
@@ -155,9 +155,10 @@ typedef struct pe_aggregate_noise
 {
 	pe_noise  **of_part;
 	int32		times;			/* that they were: answers are made of so many measurements of each at most; 1 of a release */
+	double		miss;			/* what intervals of answers miss at most */
 } pe_aggregate_noise;
 
-/* Of a release that cost nano. */
+/* Of a release that cost nano, with intervals of 95 %. */
 extern pe_aggregate_noise pe_aggregation_noise(const pe_aggregation *aggregation, int64 nano);
 
 /*
@@ -178,7 +179,7 @@ typedef struct pe_aggregate_errors
 } pe_aggregate_errors;
 
 /* Of one that cost nano, and is not of quantiles on a grid. */
-extern pe_aggregate_errors pe_aggregation_errors_at(const pe_aggregation *aggregation, int64 nano);
+extern pe_aggregate_errors pe_aggregation_errors_at(const pe_aggregation *aggregation, int64 nano, double miss);
 
 /* Sums of answers. */
 typedef struct pe_weighted

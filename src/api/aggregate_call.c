@@ -9,6 +9,7 @@
 #include "api/aggregate_call.h"
 #include "api/known.h"
 #include "api/time_blocks.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -135,15 +136,27 @@ ask(pe_aggregate_call *c)
 		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
+/* From what was measured, with intervals that miss the truth with at most this probability. */
+static pe_aggregate_result *
+results_of(const pe_aggregate_call *c, double miss)
+{
+	const pe_release *known = c->known != NULL ? &c->known->release : NULL;
+	const pe_charge_reply *reply = &c->reply;
+
+	if (known != NULL)
+		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values, known->strategy_id, known->nano, miss);
+	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values,
+								  reply->outcome == PE_REPLAYED ? reply->strategy_id : c->aggregation->asked.charge.strategy_id,
+								  pe_aggregate_call_nano(c), miss);
+}
+
 static void
 measure(pe_aggregate_call *c)
 {
 	pe_aggregation *g = c->aggregation;
 
 	ask(c);
-	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
-									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
-									   pe_aggregate_call_nano(c));
+	c->result = results_of(c, PE_MISS);
 	c->groups = g->space[0].workload.queries;
 	c->results = g->aggregates;
 	for (int i = 0; i < g->aggregates; i++)
@@ -161,12 +174,12 @@ take_known(pe_aggregate_call *c)
 }
 
 static void
-find_errors(pe_aggregate_call *c)
+find_errors(pe_aggregate_call *c, double miss)
 {
 	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
 
 	if (!g->on_grid)
-		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c));
+		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c), miss);
 }
 
 void
@@ -176,7 +189,17 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 		take_known(c);
 	else
 		measure(c);
-	find_errors(c);
+	find_errors(c, PE_MISS);
+}
+
+pe_aggregate_call
+pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
+{
+	pe_aggregate_call wide = *c;
+
+	wide.result = results_of(c, PE_MISS / intervals);
+	find_errors(&wide, PE_MISS / intervals);
+	return wide;
 }
 
 const pe_aggregate_result *

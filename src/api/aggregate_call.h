@@ -44,6 +44,12 @@ extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int
 /* Charges and measures, or replays, or takes the answers from the known release. */
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 
+/*
+ * What was answered, with intervals so wide that so many of them hold the truth together with a probability of at least 95 %,
+ * however their noise depends on each other (the union bound).
+ */
+extern pe_aggregate_call pe_aggregate_call_together(const pe_aggregate_call *call, double intervals);
+
 /* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
 

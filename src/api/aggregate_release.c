@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 
 #include "api/aggregate.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/values.h"
 
@@ -80,6 +81,6 @@ pe_aggregation_of_release(int64 id)
 	restore(s);
 	PE_END_UNDONE();
 	pe_aggregation_measure(&s->aggregation);
-	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, r->strategy_id, r->nano);
+	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, r->strategy_id, r->nano, PE_MISS);
 	return s;
 }

@@ -31,6 +31,7 @@ typedef struct reading
 {
 	pe_aggregation *g;
 	int32		times;			/* pe_aggregate_noise */
+	double		miss;			/* likewise */
 	double		variance;		/* of what is answered, for measurements of variance 1 */
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
@@ -266,7 +267,7 @@ put_part(reading *r, int i)
 static pe_error_law
 find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 {
-	pe_error_law law = {g->asked.ask.accounting == PE_PURE, 0};
+	pe_error_law law = pe_error_law_of(g->asked.ask.accounting == PE_PURE, noise->miss);
 	pe_confidence confidence;
 	bool		single = true;
 
@@ -274,7 +275,7 @@ find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 		single &= is_of_ranks(g, i) || is_single(space_of(g, i));
 	if (single)
 		return law;
-	pe_confidence_init(&confidence, noise->of_part[0], 1);
+	pe_confidence_init(&confidence, noise->of_part[0], 1, noise->miss);
 	law.factor = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise->of_part[0]);
 	pe_confidence_free(&confidence);
 	return law;
@@ -370,7 +371,7 @@ put_total(reading *r, int i)
 static void
 begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance)
 {
-	*r = (reading) {.g = g, .times = noise->times, .variance = variance};
+	*r = (reading) {.g = g, .times = noise->times, .miss = noise->miss, .variance = variance};
 	r->part = pe_alloc(g->parts, sizeof(*r->part));
 	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
 	r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
@@ -502,10 +503,11 @@ pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result 
 }
 
 pe_aggregate_errors
-pe_aggregation_errors_at(const pe_aggregation *g, int64 nano)
+pe_aggregation_errors_at(const pe_aggregation *g, int64 nano, double miss)
 {
 	pe_aggregate_errors e = {.aggregation = g, .noise = pe_aggregation_noise(g, nano)};
 
+	e.noise.miss = miss;
 	e.law = find_law(g, &e.noise);
 	return e;
 }
@@ -562,6 +564,13 @@ put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_re
 	}
 }
 
+/* Whether the interval of the number of rows is above 0: one that misses little is wider than the three errors of quantile.h. */
+static bool
+has_rows(const pe_rank_estimates *ranks, pe_confidence *confidence)
+{
+	return ranks->below[ranks->cells] > pe_confidence_half(confidence, ranks->below_variance[ranks->cells], 0);
+}
+
 /* A quantile of every group, from the part of its ranks. */
 static void
 answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result)
@@ -573,7 +582,7 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
 	pe_confidence confidence;
 
-	pe_confidence_init(&confidence, r->part[i].noise, (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX));
+	pe_confidence_init(&confidence, r->part[i].noise, (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
 	for (int32 q = 0; q < groups_of(g); q++)
 	{
 		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
@@ -581,6 +590,8 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 
 		fill_ranks(r, i, q, &ranks, room);
 		pe_quantile_find(&ranks, a->fraction, &confidence, &place);
+		if (!has_rows(&ranks, &confidence))
+			place.cell = -1;
 		put_quantile(x, &place, to);
 	}
 	pe_confidence_free(&confidence);
@@ -646,11 +657,12 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 		if (of_part[i] == NULL)
 			elog(ERROR, "the noise of a part cannot be told");
 	}
-	return (pe_aggregate_noise) {of_part, 1};
+	return (pe_aggregate_noise) {of_part, 1, PE_MISS};
 }
 
 pe_aggregate_result *
-pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano)
+pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano,
+					   double miss)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
 	pe_aggregate_noise noise;
@@ -666,6 +678,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 	PE_END_UNDONE();
 	read_shares(g, release, value, values);
 	noise = pe_aggregation_noise(g, nano);
+	noise.miss = miss;
 	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
 	pe_aggregation_estimate(g, &noise, value + g->parts, estimate);
 	pe_aggregation_answers(g, &noise, estimate, 1, result);

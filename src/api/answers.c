@@ -8,6 +8,7 @@
 
 #include "api/answers.h"
 #include "api/arguments.h"
+#include "api/near_zero.h"
 #include "optimum/optimum.h"
 #include "strategy/reconstruct.h"
 #include "server/settings.h"
@@ -149,7 +150,7 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	else
 		pe_reconstruction_variance(r, answers->stderr_);
 	pe_reconstruction_summands(r, answers->stderr_, summands);
-	pe_confidence_init(&confidence, noise, r->measured->strategy->rows);
+	pe_confidence_init(&confidence, noise, r->measured->strategy->rows, PE_MISS);
 	for (int32 q = 0; q < answers->queries; q++)
 	{
 		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
@@ -220,4 +221,14 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	}
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
+}
+
+void
+pe_answers_tell_noise(const pe_answers *answers)
+{
+	pe_near_zero count = {0};
+
+	for (int32 q = 0; q < answers->queries; q++)
+		pe_near_zero_add(&count, answers->estimate[q], answers->stderr_[q]);
+	pe_near_zero_tell(&count, NULL);
 }

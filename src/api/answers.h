@@ -61,4 +61,7 @@ extern size_t pe_answers_memory(const pe_workload *workload, const pe_column *co
 extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
 							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance, bool nonnegative);
 
+/* The NOTICE of near_zero.h, where answers are shown. */
+extern void pe_answers_tell_noise(const pe_answers *answers);
+
 #endif

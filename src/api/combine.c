@@ -191,7 +191,7 @@ half_width(const call *c, const pe_noise *const *noise)
 			narrowest = noise[i];
 		rows += c->release[i].values;
 	}
-	pe_confidence_init(&confidence, narrowest, (int32) Min(rows, PG_INT32_MAX));
+	pe_confidence_init(&confidence, narrowest, (int32) Min(rows, PG_INT32_MAX), PE_MISS);
 	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(narrowest);
 	pe_confidence_free(&confidence);
 	return Min(half, CHEBYSHEV);

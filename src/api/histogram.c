@@ -289,13 +289,12 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	pe_histogram_check_rows(&c.histogram->workload);
 	pe_histogram_resolve(c.histogram);
 	check_answers(c.histogram);
-	if (c.reuse && reuse(&c))
+	if (!c.reuse || !reuse(&c))
 	{
-		pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
-		return (Datum) 0;
+		measure(&c);
+		reconstruct(&c);
 	}
-	measure(&c);
-	reconstruct(&c);
+	pe_answers_tell_noise(&c.answers);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
 	return (Datum) 0;
 }

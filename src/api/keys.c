@@ -126,7 +126,7 @@ measure_errors(call *c)
 	pe_confidence intervals;
 
 	c->stderr_ = pe_noise_stderr(noise);
-	pe_confidence_init(&intervals, noise, 1);
+	pe_confidence_init(&intervals, noise, 1, PE_MISS);
 	c->half = pe_confidence_half(&intervals, 1, 1);
 	pe_confidence_free(&intervals);
 }

@@ -273,7 +273,7 @@ find_quantiles(call *c)
 	make_room(&g, c->cells);
 	c->place = pe_alloc((size_t) c->groups * c->fractions, sizeof(*c->place));
 	if (noise != NULL)
-		pe_confidence_init(&confidence, noise, c->release.kept.strategy.rows);
+		pe_confidence_init(&confidence, noise, c->release.kept.strategy.rows, PE_MISS);
 	for (int32 i = 0; i < c->groups; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -227,6 +227,7 @@ pe_sql_answer(PG_FUNCTION_ARGS)
 	pe_release r = {.id = PG_GETARG_INT64(0)};
 
 	pe_release_answer(&r, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	pe_answers_tell_noise(&r.answers);
 	pe_return_rows(fcinfo, r.answers.queries, 6, make_answer, &r);
 	return (Datum) 0;
 }

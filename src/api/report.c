@@ -166,7 +166,7 @@ width_of_interval(const pe_serial *s, const pe_noise *noise)
 	pe_confidence confidence;
 	double		half;
 
-	pe_confidence_init(&confidence, noise, (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX));
+	pe_confidence_init(&confidence, noise, (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX), PE_MISS);
 	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
 	pe_confidence_free(&confidence);
 	return half;

@@ -228,7 +228,7 @@ pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 	validate(&c);
 	PE_END_UNDONE();
 	ask_door(&c);
-	pe_confidence_init(&c.confidence, pe_plan_noise(c.asked.plan), c.most);
+	pe_confidence_init(&c.confidence, pe_plan_noise(c.asked.plan), c.most, PE_MISS);
 	c.half = pe_confidence_half(&c.confidence, 1, 1);
 	pe_return_rows(fcinfo, c.most, 6, make_row, &c);
 	return (Datum) 0;

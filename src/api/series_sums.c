@@ -13,6 +13,7 @@
 
 #include "api/arguments.h"
 #include "api/series.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -201,7 +202,7 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 				 errmsg("the sensitivity of the request is too large")));
 	if (of_part == NULL)
 		pe_serial_refuse_damaged(s);
-	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods};
+	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS};
 }
 
 static double

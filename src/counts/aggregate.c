@@ -685,8 +685,9 @@ answer_share(const pe_sum_estimate *n, const pe_sum_total *total, const pe_error
 	double		along = t > 0 ? total->covariance / t : 0;
 	double		above[2] = {along, sqrt(fmax(n->variance - along * along, 0))};
 	double		below[2] = {t, 0};
-	pe_error_law one = {law->laplace, pe_error_most(law, 1)};	/* no more than one Laplace number */
+	pe_error_law one = *law;
 
+	one.factor = pe_error_most(law, 1);	/* no more than one Laplace number */
 	pe_quotient_of(&one, &(pe_linear_estimate) {n->value, above}, &(pe_linear_estimate) {total->estimate.value, below}, 2, answer);
 }
 
@@ -704,6 +705,7 @@ typedef struct around
 	const pe_sum_estimate *measured;
 	pe_sum_estimate *moved;
 	double		z;
+	double		z_of_two;		/* of the two factors of a correlation (Bonferroni) */
 	double		direction[VARIABLES];	/* of length 1 */
 } around;
 
@@ -847,9 +849,6 @@ within_bounds(pe_aggregate_kind kind, pe_quotient *answer)
 	answer->upper = fmax(least, fmin(most, answer->upper));
 }
 
-/* P[|X| > 2.2415] = 0.025 of a normal number, relative to 0.05: of the two factors of a correlation (Bonferroni). */
-#define EACH_OF_TWO 1.14362
-
 static void
 answer_around(around *r, pe_quotient *answer)
 {
@@ -859,7 +858,7 @@ answer_around(around *r, pe_quotient *answer)
 
 	*answer = (pe_quotient) {NAN, NAN, least_of(kind), most_of(kind)};
 	if (kind == PE_AGG_CORR)
-		r->z *= EACH_OF_TWO;
+		r->z = r->z_of_two;
 	if (!is_known(r))
 		return;
 	answer->lower = furthest(r, value, -1);
@@ -888,7 +887,8 @@ check_variance(bool root, pe_quotient *answer)
 static void
 answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
-	around		r = {.w = w, .aggregate = a, .measured = w->estimate, .z = pe_error_most(law, VARIABLES)};
+	double		z = pe_error_most(law, VARIABLES);
+	around		r = {.w = w, .aggregate = a, .measured = w->estimate, .z = z, .z_of_two = z * law->halved};
 
 	r.moved = pe_alloc((size_t) w->sums->sums, sizeof(*r.moved));
 	w->estimate = r.moved;

@@ -25,7 +25,7 @@
  *
  * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares: Fieller's sets (quotient.h).  Of var, stddev, corr
  * and regr_slope: the values that they have at sums whose distance from those measured is at most z, in standard errors, z
- * that of one normal number.  For a quotient this is Fieller's set; of others the probability is 0.95 as far as values of the same
+ * that of one normal number.  For a quotient this is Fieller's set; of others the probability is the same as far as values of the same
  * result are flat at that distance, which test_coverage looks at.  A variance is at least 0 and a correlation in [-1, 1].
  * An estimate is unknown where its interval has no end within these: where the rows, or the squares that are divided by, may be 0; and a variance
  * where it is not above 0.

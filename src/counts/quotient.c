@@ -8,18 +8,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "noise/interval.h"
 
 /* ------------------------------------------------------------------
  * Linear errors
  * ------------------------------------------------------------------
  */
 
-/* P[|X| <= 1.96] > 0.95 of a normal number; the lattice is 2^-20 of a deviation and less. */
-#define NORMAL_QUANTILE 1.96001
-
-/* P[|X| > h] of one Laplace number is exp(-sqrt(2) h): log(20) / sqrt(2), and what any of its sums need (noise/interval.h: laplace_miss). */
-#define LAPLACE_QUANTILE 2.1183027
-#define LAPLACE_SUM_QUANTILE 2.15692
+/* Noise is on a lattice of 2^-20 of a deviation and less: so much wider is an interval of one number, and of many added up. */
+#define ONE (1 + 1e-6)
+#define MANY (1 + 2.4e-5)
 
 /* Partial fractions of more parts lose too many digits. */
 #define MOST_EXACT 8
@@ -67,11 +65,11 @@ spread(double *scale, int count)
 }
 
 static double
-laplace_half(const double *part, int parts, double error)
+laplace_half(const pe_error_law *law, const double *part, int parts, double error)
 {
 	double		scale[MOST_EXACT];
 	double		low = 0;
-	double		high = LAPLACE_SUM_QUANTILE * error;
+	double		high = law->several * error;
 
 	for (int i = 0; i < parts; i++)
 		scale[i] = fabs(part[i]) / sqrt(2);
@@ -80,7 +78,7 @@ laplace_half(const double *part, int parts, double error)
 	{
 		double		middle = (low + high) / 2;
 
-		if (laplace_tail(scale, parts, middle) > .05)
+		if (laplace_tail(scale, parts, middle) > law->miss)
 			low = middle;
 		else
 			high = middle;
@@ -99,14 +97,22 @@ length_of(const double *part, int parts)
 	return length;
 }
 
+/* P[|X| > h] of one Laplace number is exp(-sqrt(2) h). */
+pe_error_law
+pe_error_law_of(bool laplace, double miss)
+{
+	double		normal = pe_normal_half(miss);
+
+	return (pe_error_law) {
+		.laplace = laplace, .miss = miss, .one = laplace ? ONE * log(1 / miss) / sqrt(2) : MANY * normal,
+		.several = MANY * (laplace ? pe_laplace_sum_half(miss) : normal), .halved = pe_normal_half(miss / 2) / normal
+	};
+}
+
 double
 pe_error_most(const pe_error_law *law, int parts)
 {
-	if (law->factor > 0)
-		return law->factor;
-	if (!law->laplace)
-		return NORMAL_QUANTILE;
-	return parts == 1 ? LAPLACE_QUANTILE : LAPLACE_SUM_QUANTILE;
+	return law->factor > 0 ? law->factor : parts == 1 ? law->one : law->several;
 }
 
 static bool
@@ -121,7 +127,7 @@ pe_error_half(const pe_error_law *law, const double *part, int parts)
 	double		error = length_of(part, parts);
 
 	if (error > 0 && is_exact(law, parts))
-		return laplace_half(part, parts, error);
+		return laplace_half(law, part, parts, error);
 	return error > 0 ? pe_error_most(law, parts) * error : 0;
 }
 

@@ -3,7 +3,7 @@
  *	  How far off what is linear in independent noise can be, and a quotient of two such numbers: post-processing, in doubles.
  *
  * Linear.  An error sum_i w_i Y_i of independent symmetric parts, given by their standard deviations.  With
- * h = pe_error_half of these, P[|error| <= h] >= 0.95.
+ * h = pe_error_half of these, P[|error| <= h] >= 1 - miss; 0.95 where nothing else is said.
  *
  * Quotient.  a and b are estimates of A and B, r = A / B.  a - r b is linear, and its mean is 0.  So Fieller's set
  * { r : |a - r b| <= h(r) }, h(r) of the parts of a - r b, holds A / B with a probability of at least 0.95, whatever A and B are:
@@ -24,9 +24,16 @@ typedef struct pe_error_law
 {
 	bool		laplace;		/* each part is the Laplace noise of one measurement; else all are normal */
 	double		factor;			/* half an interval, in standard deviations, whatever the parts are; 0: by the former */
+	double		miss;			/* what an interval misses at most */
+	double		one;			/* half an interval of one part, in standard deviations, */
+	double		several;		/* and of any number of parts */
+	double		halved;			/* how much wider an interval is that misses half as much, of normal numbers */
 } pe_error_law;
 
-/* Half the width of an interval that holds the truth with a probability of at least 95 %. */
+/* 0 < miss <= 0.05 */
+extern pe_error_law pe_error_law_of(bool laplace, double miss);
+
+/* Half the width of an interval that holds the truth with a probability of at least 1 - miss. */
 extern double pe_error_half(const pe_error_law *law, const double *part, int parts);
 
 /* The most standard deviations that this can be. */

@@ -120,6 +120,14 @@ pe_fdw_hide_below(Oid relation)
 	return option != NULL && !pe_setting_is_given("pg_epsilon.hide_below") ? pe_hide_below_of(option) : pe_hide_below;
 }
 
+bool
+pe_fdw_hide_below_all(Oid relation)
+{
+	const char *option = table_option(relation, "hide_below_all");
+
+	return (option != NULL && !pe_setting_is_given("pg_epsilon.hide_below_all") ? pe_hide_below_all_of(option) : pe_hide_below_all) == PE_HIDE_ON;
+}
+
 /* ------------------------------------------------------------------
  * The check of what a user writes
  * ------------------------------------------------------------------
@@ -166,6 +174,8 @@ is_setting(const DefElem *option)
 		check_valid(option, pe_cut_bins_of(text) != PE_CUT_UNKNOWN, "error or middle");
 	else if (strcmp(option->defname, "hide_below") == 0)
 		check_valid(option, !isnan(pe_hide_below_of(text)), "a number from 0 to 1000");
+	else if (strcmp(option->defname, "hide_below_all") == 0)
+		check_valid(option, pe_hide_below_all_of(text) != PE_HIDE_UNKNOWN, "on or off");
 	else
 		return false;
 	return true;
@@ -187,7 +197,7 @@ check_option(const DefElem *option, Oid catalog)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, cells_per_unit, cut_bins and hide_below; their columns have attribute.")));
+				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, cells_per_unit, cut_bins, hide_below and hide_below_all; their columns have attribute.")));
 }
 
 Datum

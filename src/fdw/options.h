@@ -24,6 +24,7 @@ extern void pe_fdw_price(Oid relation, double *epsilon, double *max_stderr);
 /* What becomes of a test that cuts a bin, and what is hidden: the session's setting if there is one, else the table's option. */
 extern int	pe_fdw_cut_bins(Oid relation);
 extern double pe_fdw_hide_below(Oid relation);
+extern bool pe_fdw_hide_below_all(Oid relation);
 
 /* How many rows and cells of a unit count, by options; 0: as the dataset says. */
 extern int	pe_fdw_rows_per_unit(Oid relation);

@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "api/arguments.h"
+#include "api/near_zero.h"
 #include "fdw/options.h"
 #include "fdw/select.h"
 #include "server/settings.h"
@@ -295,6 +296,7 @@ pe_select_open(pe_select *s)
 {
 	pe_settings_check_select();
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
+	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
 	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
 }
 
@@ -371,6 +373,23 @@ check_declared(const pe_select *s)
 				 errhint("Run it again.")));
 }
 
+/* That what can be hidden is, and that there is room for the wider intervals. */
+static void
+check_hidden(const pe_select *s)
+{
+	const pe_aggregation *g = s->call.aggregation;
+
+	if (!s->hide_below_all)
+		return;
+	if (g->on_grid)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pg_epsilon.hide_below_all does not go with a quantile of a column without bins"),
+				 errdetail("Such a quantile does not tell whether its group has rows. Nothing was charged."),
+				 errhint("SET pg_epsilon.hide_below_all = off, or let the owner declare bins.")));
+	pe_check_memory(2 * pe_aggregation_memory(g));
+}
+
 void
 pe_select_price(pe_select *s, bool needs_budget)
 {
@@ -398,6 +417,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 				 errhint("Add count(*), or SET pg_epsilon.max_stderr = 0 and pg_epsilon.epsilon.")));
 	pe_aggregate_call_prepare(&s->call, needs_budget);
 	check_declared(s);
+	check_hidden(s);
 }
 
 /* ------------------------------------------------------------------
@@ -421,7 +441,7 @@ terms_of(const List *summands)
 }
 
 static pe_aggregate_result
-sum_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
+sum_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
 {
 	pe_terms	terms = terms_of(t->terms);
 	int32	   *group = palloc(list_length(queries) * sizeof(*group));
@@ -429,17 +449,32 @@ sum_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
 
 	foreach(cell, queries)
 		group[foreach_current_index(cell)] = lfirst_int(cell);
-	return pe_aggregate_call_sum(&s->call, group, list_length(queries), &terms);
+	return pe_aggregate_call_sum(call, group, list_length(queries), &terms);
 }
 
 /* It is of one group: such targets are not added up. */
 static pe_aggregate_result
-mean_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
+mean_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
 {
 	pe_terms	sum = terms_of(t->terms);
 	pe_terms	count = terms_of(t->divisor);
 
-	return pe_aggregate_call_quotient(&s->call, linitial_int(queries), &sum, &count);
+	return pe_aggregate_call_quotient(call, linitial_int(queries), &sum, &count);
+}
+
+static pe_aggregate_result
+answer_of(const pe_aggregate_call *call, const pe_target_of_select *t, const pe_row_of_select *row)
+{
+	return t->kind == PE_TARGET_MEAN ? mean_of(call, t, row->queries) : sum_of(call, t, row->queries);
+}
+
+/* Whether it may be of a group without rows.  A quantile, which has no standard error, is told where the number of rows is above 0. */
+static bool
+may_be_nothing(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
+{
+	pe_aggregate_result r = answer_of(&s->together, t, row);
+
+	return isnan(r.estimate) || (!isnan(r.stderr_) && r.lower <= 0 && r.upper >= 0);
 }
 
 static double
@@ -487,12 +522,15 @@ datum_of_number(Oid type, double number)
 static void
 put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
 {
+	bool		has_noise = s->asks && t->terms != NIL;
 	pe_aggregate_result result = {0};
 	double		number;
 
-	if (s->asks && t->terms != NIL)
-		result = t->kind == PE_TARGET_MEAN ? mean_of(s, t, row->queries) : sum_of(s, t, row->queries);
+	if (has_noise)
+		result = answer_of(&s->call, t, row);
 	number = figure_of(&result, t->figure, s->hide_below);
+	if (has_noise && s->hide_below_all && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
+		number = NAN;
 	*isnull = isnan(number) || (t->is_empty && !t->counts);
 	if (!*isnull)
 		*value = datum_of_number(t->type, number);
@@ -503,50 +541,64 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
  * ------------------------------------------------------------------
  */
 
-/* Of fewer groups everybody sees that they are alike. */
-#define LEAST_GROUPS 5
-#define NEAR_ZERO 3
+/* Whether it has noise and can be hidden. */
+static bool
+is_estimate(const pe_target_of_select *t)
+{
+	return (t->kind == PE_TARGET_SUM || t->kind == PE_TARGET_MEAN) && t->figure == PE_ESTIMATE && t->terms != NIL;
+}
+
+/* How many estimates the answer has: it follows from the declaration and the SELECT alone. */
+static double
+estimates(const pe_select *s)
+{
+	double		each = 0;
+
+	for (int i = 0; i < s->targets; i++)
+		each += is_estimate(s->target[i]);
+	return each * list_length(s->rows);
+}
 
 /* The first count or sum; NULL: there is none. */
 static const pe_target_of_select *
 first_sum(const pe_select *s)
 {
 	for (int i = 0; i < s->targets; i++)
-		if (s->target[i]->kind == PE_TARGET_SUM && s->target[i]->figure == PE_ESTIMATE && s->target[i]->terms != NIL)
+		if (s->target[i]->kind == PE_TARGET_SUM && is_estimate(s->target[i]))
 			return s->target[i];
 	return NULL;
 }
 
-/* One NOTICE where most groups say nothing.  It is computed from the released answer alone. */
+/* What is hidden is not ranked. */
 static void
 tell_noise(const pe_select *s)
 {
 	const pe_target_of_select *sum = first_sum(s);
-	int			groups = list_length(s->rows);
-	int			near = 0;
+	pe_near_zero count = {0};
 	ListCell   *cell;
 
-	if (sum == NULL || groups < LEAST_GROUPS || s->hide_below >= NEAR_ZERO)
+	if (sum == NULL || s->hide_below >= PE_NEAR_ZERO || s->hide_below_all)
 		return;
 	foreach(cell, s->rows)
 	{
-		pe_aggregate_result r = sum_of(s, sum, ((pe_row_of_select *) lfirst(cell))->queries);
+		pe_aggregate_result r = answer_of(&s->call, sum, lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		near += fabs(r.estimate) < NEAR_ZERO * r.stderr_;
+		pe_near_zero_add(&count, r.estimate, r.stderr_);
 	}
-	if (near > groups / 2)
-		ereport(NOTICE,
-				(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", near, groups, NEAR_ZERO),
-				 errhint("Group by fewer or larger groups, or SET pg_epsilon.hide_below = %d.", NEAR_ZERO)));
+	pe_near_zero_tell(&count, ", or SET pg_epsilon.hide_below_all = on");
 }
 
 void
 pe_select_answer(pe_select *s)
 {
+	double		count = estimates(s);
+
 	if (!s->asks)
 		return;
 	pe_aggregate_call_answer(&s->call);
+	if (s->hide_below_all && count > 0)
+		s->together = pe_aggregate_call_together(&s->call, count);
 	tell_noise(s);
 }
 

@@ -40,10 +40,12 @@ typedef struct pe_select
 	bool		is_priced;		/* by what was set when the statement's scans were checked together */
 	double		epsilon;
 	double		max_stderr;
-	double		hide_below;		/* estimates within so many standard errors of 0 are NULL */
+	double		hide_below;		/* estimates within so many standard errors of 0 are NULL, */
+	bool		hide_below_all; /* and those whose interval of `together` has 0 in it */
 
 	bool		asks;			/* something must be measured: there is a call */
 	pe_aggregate_call call;
+	pe_aggregate_call together; /* the same with intervals that hold all together, if that is asked for */
 } pe_select;
 
 /* Looks up all that it is made of; of all scans of a statement before any of them is translated, as that calls functions of users. */

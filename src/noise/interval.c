@@ -13,16 +13,6 @@
 
 #define PI 3.14159265358979323846
 
-/* What an interval may miss. */
-#define MISS 0.05
-
-/*
- * What is left out of a series, and what that, the copies and rounding can come to:
- * phi is right to 1e-15, its n-th power for n <= 2^20 to 1e-9.
- */
-#define LEFT_OUT 1e-10
-#define SLACK 2e-9
-
 /* The most terms of a series: two Laplace numbers take 3,300, and 8,000 if b is near 2^107. */
 #define TERMS 16384
 
@@ -73,12 +63,32 @@ characteristic(const pe_confidence *s, double t)
 	return 1 / (1 + ratio * ratio);
 }
 
-/* M: the copies begin 8 sigma sqrt(n), or 27 b sqrt(2n), beyond the widest interval that can be met. */
+/* What is left out of a series, and as much of copies. */
+static double
+left_out(const pe_confidence *s)
+{
+	return fmin(1e-10, 1e-4 * s->miss);
+}
+
+/* What that and rounding can come to: phi is right to 1e-15, its n-th power for n <= 2^20 to 1e-9. */
+static double
+slack(const pe_confidence *s, double n)
+{
+	return 2 * left_out(s) + 2e-15 * n + 1e-14;
+}
+
+/* x with P[|sum| > x] <= miss, by the bounds of interval.h. */
+static double
+wide_half(const pe_confidence *s, double n, double miss)
+{
+	return s->gauss ? s->scale * sqrt(2 * n * log(2 / miss)) : s->scale * sqrt(2 * n) * log(4 / miss);
+}
+
+/* M: the copies begin far beyond the widest interval that can be met. */
 static double
 period(const pe_confidence *s, double n)
 {
-	return s->gauss ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
-		: 2 * ceil(16 * s->scale * sqrt(2 * n)) + 5;
+	return 2 * ceil((wide_half(s, n, s->miss) + wide_half(s, n, left_out(s))) / 2) + 5;
 }
 
 static void
@@ -110,7 +120,7 @@ fill_wave(pe_confidence *s, double n, double m)
 		if (terms == s->room)
 			grow_wave(s);
 		s->wave[terms++] = power / sin(t / 2);
-		if (power * (1 + log(m / (2 * j))) < LEFT_OUT)
+		if (power * (1 + log(m / (2 * j))) < left_out(s))
 			break;
 	}
 	return terms;
@@ -128,17 +138,19 @@ probability(const pe_confidence *s, int terms, double m, double half)
 	return (width + 2 * sum) / m;
 }
 
-/* The smallest integer half width, of those above low (which does not do) and up to high (which does). */
+/* The smallest integer half width, of those up to high, which does. */
 static double
-least_half(const pe_confidence *s, int terms, double m, double low, double high)
+least_half(const pe_confidence *s, int terms, double m, double n, double high)
 {
+	double		low = -1;
+
 	while (high - low > 1)
 	{
 		double		middle = low + floor((high - low) / 2);
 
 		if (middle <= low || middle >= high)
 			break;				/* beyond 2^53 */
-		if (probability(s, terms, m, middle) >= 1 - MISS + SLACK)
+		if (probability(s, terms, m, middle) >= 1 - s->miss + slack(s, n))
 			high = middle;
 		else
 			low = middle;
@@ -148,32 +160,27 @@ least_half(const pe_confidence *s, int terms, double m, double low, double high)
 
 /* P[|Y| > half] = 2 q^(half + 1) / (1 + q), q = exp(-1/b) */
 static double
-half_of_laplace(double b)
+half_of_laplace(double b, double miss)
 {
 	/* rounded up, so that no rounding makes it too small */
-	return ceil(b * log(2 / (MISS * (1 + exp(-1 / b)))) * (1 + 1e-15)) - 1;
+	return ceil(b * log(2 / (miss * (1 + exp(-1 / b)))) * (1 + 1e-15)) - 1;
 }
 
-/* -1 if the series is too long. */
+/* -1 if the series is too long, or too coarse for so little. */
 static double
 half_of_sum(pe_confidence *s, double n)
 {
-	double		deviation = s->stderr_ * sqrt(n);
 	double		m = period(s, n);
-	double		low = floor(1.9 * deviation) - 1;
-	double		high = ceil(2.15 * deviation);
 	int			terms;
 
 	if (!s->gauss && n == 1)
-		return half_of_laplace(s->scale);
+		return half_of_laplace(s->scale, s->miss);
+	if (2 * slack(s, n) > s->miss)
+		return -1;
 	terms = fill_wave(s, n, m);
 	if (terms < 0)
 		return -1;
-	if (low >= 0 && probability(s, terms, m, low) >= 1 - MISS + SLACK)
-		low = -1;
-	if (probability(s, terms, m, high) < 1 - MISS + SLACK)
-		high = ceil(4.5 * deviation);	/* sqrt(20) deviations do, by Chebyshev's inequality */
-	return least_half(s, terms, m, low, high);
+	return least_half(s, terms, m, n, ceil(fmin(wide_half(s, n, s->miss), s->stderr_ * sqrt(n / s->miss))));
 }
 
 /* ------------------------------------------------------------------
@@ -181,14 +188,18 @@ half_of_sum(pe_confidence *s, double n)
  * ------------------------------------------------------------------
  */
 
-/* x with P[|N(0, 1)| > x] = miss, 0.02 < miss <= 0.05: Newton's method from below, on a convex function. */
-static double
-normal_half(double miss)
+/* Newton's method from below, on a convex function. */
+double
+pe_normal_half(double miss)
 {
 	double		x = 1.9599;
+	double		step;
 
-	for (int step = 0; step < 6; step++)
-		x += (erfc(x * sqrt(0.5)) - miss) / (sqrt(2 / PI) * exp(-x * x / 2));
+	do
+	{
+		step = (erfc(x * sqrt(0.5)) - miss) / (sqrt(2 / PI) * exp(-x * x / 2));
+		x += step;
+	} while (step > 1e-13);
 	return x * (1 + 1e-12);
 }
 
@@ -196,10 +207,10 @@ normal_half(double miss)
 #define EXCESS 1e-4
 
 static double
-factor_of_gauss(double sigma, double rows)
+factor_of_gauss(double sigma, double rows, double miss)
 {
 	double		s2 = log(2.1 * rows / EXCESS) / (2 * PI * PI);
-	double		least = sigma * sqrt(2 * log(2 / MISS));
+	double		least = sigma * sqrt(2 * log(2 / miss));
 	double		tau;
 
 	if (sigma * sigma <= 1.01 * s2)
@@ -207,7 +218,7 @@ factor_of_gauss(double sigma, double rows)
 	tau = sqrt(s2 / (1 - s2 / (sigma * sigma)));
 	for (double d = 1; d <= 5; d += 0.5)
 	{
-		double		x = d * tau + hypot(sigma, tau) * normal_half(MISS * exp(-EXCESS) * erfc(-d * sqrt(0.5)) / 2);
+		double		x = d * tau + hypot(sigma, tau) * pe_normal_half(miss * exp(-EXCESS) * erfc(-d * sqrt(0.5)) / 2);
 
 		least = fmin(least, x);
 	}
@@ -232,28 +243,33 @@ laplace_miss(double c)
 	return (exp(k) * erfc(root + sqrt(v)) + exp(-k) * erfc(root - sqrt(v))) / 2 + exp(-v) * SLOPE / (c * c);
 }
 
+double
+pe_laplace_sum_half(double miss)
+{
+	double		low = 1;
+	double		high = 8;
+
+	while (laplace_miss(high) > miss)
+		high *= 2;
+	while (high - low > 1e-9)
+	{
+		double		middle = (low + high) / 2;
+
+		if (laplace_miss(middle) > miss)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
 static double
-factor_of_laplace(double b)
+factor_of_laplace(double b, double miss)
 {
 	double		least = INFINITY;
 
 	for (double d = 1; d <= 5; d += 0.5)
-	{
-		double		miss = MISS * -expm1(-d * d);
-		double		low = 1;
-		double		high = 8;
-
-		while (high - low > 1e-9)
-		{
-			double		middle = (low + high) / 2;
-
-			if (laplace_miss(middle) > miss)
-				low = middle;
-			else
-				high = middle;
-		}
-		least = fmin(least, d + high * sqrt(2) * b);
-	}
+		least = fmin(least, d + pe_laplace_sum_half(miss * -expm1(-d * d)) * sqrt(2) * b);
 	return least;
 }
 
@@ -264,8 +280,8 @@ half_of_any(pe_confidence *s, double variance)
 	if (isinf(s->scale))
 		return INFINITY;
 	if (s->factor == 0)
-		s->factor = fmin(s->stderr_ * sqrt(1 / MISS),
-						 s->gauss ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
+		s->factor = fmin(s->stderr_ * sqrt(1 / s->miss),
+						 s->gauss ? factor_of_gauss(s->scale, s->rows, s->miss) : factor_of_laplace(s->scale, s->miss));
 	return s->factor * sqrt(variance);
 }
 
@@ -308,14 +324,14 @@ scale_of(const pe_noise *noise, int shift)
 }
 
 void
-pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows)
+pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows, double miss)
 {
 	int			shift = pe_noise_shift(noise);
 	double		rounded;
 
 	*s = (pe_confidence) {
 		.gauss = noise->accounting != PE_PURE, .unit = ldexp(1, -shift), .stderr_ = ldexp(pe_noise_stderr(noise), shift),
-		.scale = scale_of(noise, shift - noise->lattice), .rows = rows
+		.scale = scale_of(noise, shift - noise->lattice), .miss = miss, .rows = rows
 	};
 	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;
 }

@@ -1,11 +1,11 @@
 /*
  * interval.h
- *	  Intervals that hold the true answer with a probability of at least 95 %.
+ *	  Intervals that hold the true answer with a probability of at least 1 - miss; 95 % where nothing else is said.
  *
  * An estimate errs by S = sum_i v_i Y_i: v public weights, Y_i the independent noise
  * of the measurements, discrete Gaussian (gaussian.h) or discrete Laplace
  * (laplace.h).  An interval is the estimate plus and minus a half width h with
- * P[|S| <= h] >= 0.95.  Nothing here looks at data or draws: the law is public.
+ * P[|S| <= h] >= 1 - miss.  Nothing here looks at data or draws: the law is public.
  *
  * Equal weights, +-g n times: S/g is an integer with the law of a sum of n, and h is
  * g times the smallest integer m that does.  For one Laplace number P is known in
@@ -16,8 +16,8 @@
  *								  sin((2m+1) t_j / 2) / sin(t_j / 2)),
  *
  * which is exact.  phi falls on [0, pi], so the terms beyond J are together at most
- * phi(t_J)^n (1 + log(M / 2J)); M is so large that the copies k <> 0 have less than
- * 1e-11 (P[|S/g| >= y] <= 2 exp(-y^2 / (2 n sigma^2)), 4 exp(-a y / sqrt(2 n))).  The
+ * phi(t_J)^n (1 + log(M / 2J)); M is so large that the copies k <> 0 have as little
+ * (P[|S/g| >= y] <= 2 exp(-y^2 / (2 n sigma^2)), 4 exp(-a y / sqrt(2 n))).  The
  * sum of both and of rounding is taken off P.  More than 2048 numbers are rounded up
  * to 11 bits: both laws are symmetric and log-concave, so that a further summand
  * lowers P.
@@ -43,7 +43,7 @@
  *				b |v| = x - d |v|.  For a convex G >= g_c it is at most E G(V) <= E G(E_1)
  *				(Jensen: V is a mean of the E_i).  G is g_c up to 0.2 c^2, where g_c is
  *				convex (it is up to c^2 / 3), and from there on a line above it.
- *	  both		P[|S| > x] <= 1/20 from x = sqrt(20) standard deviations on (Chebyshev).
+ *	  both		P[|S| > x] <= miss from x = sqrt(1 / miss) standard deviations on (Chebyshev).
  *
  * The least of these is taken.
  */
@@ -52,6 +52,9 @@
 
 #include "noise/noise.h"
 
+/* What an interval misses at most where nothing else is said. */
+#define PE_MISS 0.05
+
 /* The intervals of one release. */
 typedef struct pe_confidence
 {
@@ -59,6 +62,7 @@ typedef struct pe_confidence
 	double		unit;			/* 2^-shift of the noise, in which the rest is given */
 	double		stderr_;		/* of one measurement */
 	double		scale;			/* sigma, or b = 1/a */
+	double		miss;
 	int32_t		rows;
 	double		factor;			/* h / |v| for any weights; 0: not computed yet */
 	int32_t		known;			/* places of half */
@@ -67,8 +71,8 @@ typedef struct pe_confidence
 	double	   *wave;			/* room for so many terms of a series */
 } pe_confidence;
 
-/* Prepares the intervals of at most rows measurements' noise; all are infinite if it cannot be calibrated. */
-extern void pe_confidence_init(pe_confidence *intervals, const pe_noise *noise, int32_t rows);
+/* Prepares the intervals of at most rows measurements' noise; all are infinite if it cannot be calibrated.  0 < miss <= 0.05 */
+extern void pe_confidence_init(pe_confidence *intervals, const pe_noise *noise, int32_t rows, double miss);
 extern void pe_confidence_free(pe_confidence *intervals);
 
 /*
@@ -76,5 +80,9 @@ extern void pe_confidence_free(pe_confidence *intervals);
  * plus or minus one whole number and there are n of them, at most rows; 0 for any weights.
  */
 extern double pe_confidence_half(pe_confidence *intervals, double variance, int32_t summands);
+
+/* x with P[|X| > x] = miss <= 0.05 of a normal number of variance 1; and with at most that of any sum of continuous Laplace numbers. */
+extern double pe_normal_half(double miss);
+extern double pe_laplace_sum_half(double miss);
 
 #endif

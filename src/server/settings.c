@@ -14,6 +14,7 @@
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 
@@ -67,6 +68,7 @@ double		pe_select_max_stderr = 0;
  * Clients that show no error bars can have what is little more than noise hidden.
  */
 double		pe_hide_below = 0;
+int			pe_hide_below_all = PE_HIDE_OFF;
 
 /*
  * Where a test of a SELECT cuts a declared bin in two.
@@ -80,6 +82,7 @@ int			pe_cut_bins = PE_CUT_ERROR;
 static char *epsilon_text;
 static char *max_stderr_text;
 static char *hide_below_text;
+static char *hide_below_all_text;
 static char *cut_bins_text;
 
 static bool is_defining;		/* values that were set before the library was loaded are looked at */
@@ -173,6 +176,14 @@ pe_hide_below_of(const char *text)
 	return number_of(text, MOST_HIDDEN);
 }
 
+int
+pe_hide_below_all_of(const char *text)
+{
+	bool		is_on;
+
+	return !parse_bool(text, &is_on) ? PE_HIDE_UNKNOWN : is_on ? PE_HIDE_ON : PE_HIDE_OFF;
+}
+
 static bool
 check_epsilon(char **value, void **extra, GucSource source)
 {
@@ -200,6 +211,15 @@ check_cut_bins(char **value, void **extra, GucSource source)
 	return false;
 }
 
+static bool
+check_hide_below_all(char **value, void **extra, GucSource source)
+{
+	if (pe_hide_below_all_of(*value) != PE_HIDE_UNKNOWN || is_late(source))
+		return true;
+	GUC_check_errdetail("It must be on or off.");
+	return false;
+}
+
 static void
 assign_epsilon(const char *value, void *extra)
 {
@@ -216,6 +236,12 @@ static void
 assign_hide_below(const char *value, void *extra)
 {
 	pe_hide_below = pe_hide_below_of(value);
+}
+
+static void
+assign_hide_below_all(const char *value, void *extra)
+{
+	pe_hide_below_all = pe_hide_below_all_of(value);
 }
 
 static void
@@ -241,6 +267,7 @@ pe_settings_check_select(void)
 	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text, psprintf("a number from 0 to %g", (double) PE_SELECT_EPSILON_MAX));
 	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr", max_stderr_text, psprintf("a number from 0 to %g", MOST_STDERR));
 	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text, psprintf("a number from 0 to %g", (double) MOST_HIDDEN));
+	check_valid(pe_hide_below_all != PE_HIDE_UNKNOWN, "pg_epsilon.hide_below_all", hide_below_all_text, "on or off");
 	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text, "error or middle");
 }
 
@@ -302,6 +329,10 @@ define_select(void)
 	DefineCustomStringVariable("pg_epsilon.hide_below",
 							   "Results of a SELECT within so many standard errors of 0 are NULL.",
 							   "0: none is.", &hide_below_text, "0", PGC_USERSET, 0, check_hide_below, assign_hide_below, NULL);
+	DefineCustomStringVariable("pg_epsilon.hide_below_all",
+							   "Results of a SELECT that may be 0 are NULL, for all of an answer together.",
+							   "on: the chance that any group without rows shows a result is at most 5 %.",
+							   &hide_below_all_text, "off", PGC_USERSET, 0, check_hide_below_all, assign_hide_below_all, NULL);
 	is_defining = false;
 }
 

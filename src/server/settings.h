@@ -17,6 +17,7 @@ extern char *pe_anchor_file;	/* empty: none */
 extern double pe_select_epsilon;	/* what one costs; 0: not set */
 extern double pe_select_max_stderr; /* the standard error that it may have; 0: not set */
 extern double pe_hide_below;	/* estimates within so many standard errors of 0 are NULL */
+extern int	pe_hide_below_all;	/* and those that may be 0, for all of an answer together */
 extern int	pe_cut_bins;		/* what becomes of a test that cuts a bin */
 
 enum
@@ -24,12 +25,18 @@ enum
 	PE_CUT_UNKNOWN = -1, PE_CUT_ERROR, PE_CUT_MIDDLE
 };
 
+enum
+{
+	PE_HIDE_UNKNOWN = -1, PE_HIDE_OFF, PE_HIDE_ON
+};
+
 /* Whether a parameter was set: by the session, a role, a database or the server. */
 extern bool pe_setting_is_given(const char *name);
 
-/* What is written for pg_epsilon.cut_bins, PE_CUT_UNKNOWN if it is nothing; and for pg_epsilon.hide_below, NaN. */
+/* What is written for these: PE_CUT_UNKNOWN, NaN and PE_HIDE_UNKNOWN if it is nothing. */
 extern int	pe_cut_bins_of(const char *text);
 extern double pe_hide_below_of(const char *text);
+extern int	pe_hide_below_all_of(const char *text);
 
 /* 22023 if one of them was set, before the library was loaded, to what is no value of it. */
 extern void pe_settings_check_select(void);

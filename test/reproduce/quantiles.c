@@ -478,7 +478,7 @@ run_table(const release *r, const table *t, int runs)
 	figures		f = {0};
 	pe_confidence confidence;
 
-	pe_confidence_init(&confidence, pe_plan_noise(r->plan), r->strategy.rows);
+	pe_confidence_init(&confidence, pe_plan_noise(r->plan), r->strategy.rows, PE_MISS);
 	for (int run = 0; run < runs; run++)
 	{
 		for (int i = 0; i < RELEASES; i++)

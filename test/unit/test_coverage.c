@@ -239,7 +239,7 @@ static double
 truth_of(const request *r, const pe_sum_estimate *truth)
 {
 	pe_sum_estimate exact[PE_MAX_SUMS];
-	pe_error_law law = {false, 0};
+	pe_error_law law = pe_error_law_of(false, .05);
 	pe_quotient answer;
 
 	for (int s = 0; s < r->sums.sums; s++)
@@ -263,7 +263,7 @@ run(const char *text, pe_norm norm, int rows, long draws)
 	static group g;
 	request		r;
 	pe_sum_estimate truth[PE_MAX_SUMS];
-	pe_error_law law = {norm == PE_L1, 0};
+	pe_error_law law = pe_error_law_of(norm == PE_L1, .05);
 	tally		t = {0};
 	char		name[60];
 	double		value;
@@ -348,7 +348,7 @@ run_share(int rows, long draws)
 {
 	request		r;
 	double		sigma = unit_stderr(PE_L2);
-	pe_error_law law = {false, 0};
+	pe_error_law law = pe_error_law_of(false, .05);
 	tally		t = {0};
 
 	ask(&r, "share", PE_L2);
@@ -450,7 +450,7 @@ run_quantile(double fraction, bool skewed, int rows, long draws)
 		below_variance[e] = e;
 		above_variance[e] = BINS - e;
 	}
-	pe_confidence_init(&confidence, law, BINS);
+	pe_confidence_init(&confidence, law, BINS, PE_MISS);
 	for (long i = 0; i < draws; i++)
 	{
 		double		below[BINS + 1];

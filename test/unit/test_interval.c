@@ -148,7 +148,7 @@ check_least(pe_accounting accounting, int sensitivity, double cost, int n)
 	double		half;
 	double		held;
 
-	pe_confidence_init(&intervals, &one, n + 7);
+	pe_confidence_init(&intervals, &one, n + 7, PE_MISS);
 	half = pe_confidence_half(&intervals, n, n);
 	assert_true(half == floor(half));
 	assert_true(pe_confidence_half(&intervals, 9.0 * n, n) == 3 * half);
@@ -206,7 +206,7 @@ test_many(void **state)
 			pe_confidence intervals;
 			double		half;
 
-			pe_confidence_init(&intervals, &one, 1 << 20);
+			pe_confidence_init(&intervals, &one, 1 << 20, PE_MISS);
 			half = pe_confidence_half(&intervals, counts[i], counts[i]);
 			assert_true(half + 0.5 >= 0.9999 * normal);
 			assert_true(half <= 1.0012 * normal + 1);
@@ -233,7 +233,7 @@ test_wide(void **state)
 				pe_confidence intervals;
 				double		ratio;
 
-				pe_confidence_init(&intervals, &one, 40);
+				pe_confidence_init(&intervals, &one, 40, PE_MISS);
 				ratio = pe_confidence_half(&intervals, counts[i], counts[i]) / (sqrt(counts[i]) * intervals.stderr_);
 				if (fabs(ratio - half_of[norm][i]) > 1e-4)
 				{
@@ -241,6 +241,62 @@ test_wide(void **state)
 					fail();
 				}
 				pe_confidence_free(&intervals);
+			}
+}
+
+/* ----------
+ * Less than 5 %
+ * ----------
+ */
+
+/* What is beyond, from the small numbers on. */
+static double
+beyond(const table *law, double half)
+{
+	double		sum = 0;
+
+	for (int k = law->reach; k > half; k--)
+		sum += law->p[law->reach + k] + law->p[law->reach - k];
+	return sum;
+}
+
+/*
+ * Of so many groups without rows one is shown with a chance of at most 5 %, if each is where its noise is beyond the interval that misses
+ * 0.05 / groups.  One step less would break that; a sum's series has an error of some digits.
+ */
+static void
+check_groups(pe_accounting accounting, double cost, int n, double groups)
+{
+	pe_noise	one = noise(accounting, 1, cost);
+	table		law = law_of_sum(&one, n);
+	pe_confidence intervals;
+	double		half;
+
+	pe_confidence_init(&intervals, &one, n, 0.05 / groups);
+	half = pe_confidence_half(&intervals, n, n);
+	if (!(groups * beyond(&law, half) <= 0.05) || (half > 0 && !(groups * beyond(&law, half - 1) > 0.05 * (1 - 1e-3))))
+	{
+		fprintf(stderr, "accounting %d, cost %g, %d numbers, %g groups: %g shows %.10f, less %.10f\n",
+				(int) accounting, cost, n, groups, half, groups * beyond(&law, half), groups * beyond(&law, half - 1));
+		fail();
+	}
+	assert_true(pe_confidence_half(&intervals, n, 0) >= half);
+	pe_confidence_free(&intervals);
+	free(law.p);
+}
+
+static void
+test_groups(void **state)
+{
+	static const double groups[] = {1, 10, 1000, 100000};
+
+	(void) state;
+	for (int i = 0; i < lengthof(groups); i++)
+		for (double epsilon = 0.02; epsilon < 12; epsilon *= 1.31)
+			for (int n = 1; n <= (epsilon > 0.3 ? 9 : 1); n *= 3)
+			{
+				check_groups(PE_ZCDP, epsilon * epsilon / 2, n, groups[i]);
+				check_groups(PE_PURE, epsilon, n, groups[i]);
 			}
 }
 
@@ -268,7 +324,7 @@ check_any(pe_accounting accounting, double cost, const int *weight, int count)
 		free(old.p);
 		free(next.p);
 	}
-	pe_confidence_init(&intervals, &one, count);
+	pe_confidence_init(&intervals, &one, count, PE_MISS);
 	half = pe_confidence_half(&intervals, square, 0);
 	if (!(within(&law, half) >= 0.95))
 	{
@@ -315,7 +371,7 @@ test_any_width(void **state)
 		pe_confidence intervals;
 		double		ratio;
 
-		pe_confidence_init(&intervals, &noises[i], 1000);
+		pe_confidence_init(&intervals, &noises[i], 1000, PE_MISS);
 		ratio = pe_confidence_half(&intervals, 4, 0) / (2 * pe_noise_stderr(&noises[i]));
 		assert_true(ratio >= 1.959);
 		if (ratio > most[i])
@@ -333,7 +389,7 @@ test_two_laplace(void **state)
 	pe_confidence intervals;
 
 	(void) state;
-	pe_confidence_init(&intervals, &one, 2);
+	pe_confidence_init(&intervals, &one, 2, PE_MISS);
 	for (double ratio = 0.001; ratio < 1; ratio += 0.001)
 	{
 		double		x = pe_confidence_half(&intervals, 1 + ratio * ratio, 0) / 1e6;
@@ -385,7 +441,7 @@ test_draws(void **state)
 				pe_noise	one = noise(norm == 0 ? PE_ZCDP : PE_PURE, 1, costs[i]);
 				pe_confidence intervals;
 
-				pe_confidence_init(&intervals, &one, n);
+				pe_confidence_init(&intervals, &one, n, PE_MISS);
 				assert_true(held_of_draws(&one, n, pe_confidence_half(&intervals, n, n), draws) >= least);
 				assert_true(held_of_draws(&one, n, pe_confidence_half(&intervals, n, 0), draws) >= least);
 				pe_confidence_free(&intervals);
@@ -484,6 +540,7 @@ main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_any),
 		cmocka_unit_test(test_any_width),
 		cmocka_unit_test(test_two_laplace),

@@ -253,7 +253,7 @@ test_place(void **state)
 		for (int i = 0; i < cells; i++)
 			count[i] = random_below(3) * random_below(200);
 		measure(round % 3 == 0, accounting, nano, noise, cells, count, &m);
-		pe_confidence_init(&confidence, noise, cells);
+		pe_confidence_init(&confidence, noise, cells, PE_MISS);
 		for (int i = 0; i < 20; i++)
 		{
 			double		q = uniform(0.001, 0.999);
@@ -277,7 +277,7 @@ test_half_of_it(void **state)
 	pe_quantile_place place;
 
 	(void) state;
-	pe_confidence_init(&confidence, noise, 2);
+	pe_confidence_init(&confidence, noise, 2, PE_MISS);
 	for (int i = 0; i < 5; i++)
 	{
 		m.below[2] = i == 0 ? -5 : i == 1 ? 0 : i == 2 ? three : i == 3 ? three * 1.001 : NAN;
@@ -357,7 +357,7 @@ check_coverage(const coverage *c, double *width)
 
 	rows_of(c, count);
 	true_ranks(c->cells, count, rank);
-	pe_confidence_init(&confidence, noise, c->cells);
+	pe_confidence_init(&confidence, noise, c->cells, PE_MISS);
 	for (long i = 0; i < n; i++)
 	{
 		measured	m;

@@ -19,9 +19,9 @@
 
 #define MOST_PARTS 12
 
-static const pe_error_law normal_law = {false, 0};
-static const pe_error_law laplace_law = {true, 0};
-static const pe_error_law wide_law = {true, 2.5};
+static pe_error_law normal_law;
+static pe_error_law laplace_law;
+static pe_error_law wide_law;
 
 /* ------------------------------------------------------------------
  * Linear errors
@@ -40,11 +40,56 @@ test_one_part(void **state)
 	static const double one[] = {1};
 
 	(void) state;
-	assert_true(close_to(pe_error_half(&laplace_law, one, 1), log(20) / sqrt(2), 1e-6));
+	assert_true(close_to(pe_error_half(&laplace_law, one, 1), log(20) / sqrt(2), 3e-5));
 	assert_true(pe_error_half(&normal_law, one, 1) >= 1.9599639845 && pe_error_half(&normal_law, one, 1) < 1.9601);
 	assert_true(pe_error_half(&wide_law, one, 1) == 2.5);
 	assert_true(pe_error_half(&laplace_law, one, 0) == 0 && pe_error_half(&laplace_law, &(double) {0}, 1) == 0);
 	assert_true(pe_error_half(&laplace_law, (const double[]) {0, 0, 0}, 3) == 0);
+}
+
+/*
+ * A group without rows is shown where its noise is beyond half an interval that misses 0.05 / groups.  The noise is that of sums: on a
+ * lattice of 2^-20 of its scale.  Its law is added up exactly; 3e-5 of the width less would break the union bound.
+ */
+static const double groups[] = {1, 10, 1000, 100000};
+
+static void
+check_groups(bool laplace, double scale)
+{
+	double		half[lengthof(groups)][2];
+	double		beyond[lengthof(groups)][2] = {0};
+	double		all = 1;
+
+	for (int i = 0; i < lengthof(groups); i++)
+	{
+		pe_error_law law = pe_error_law_of(laplace, .05 / groups[i]);
+
+		half[i][0] = pe_error_half(&law, &(double) {1}, 1) * scale * (laplace ? sqrt(2) : 1);
+		half[i][1] = half[i][0] * (1 - 3e-5);
+	}
+	for (double k = floor((laplace ? 36 : 8) * scale); k >= 1; k--)
+	{
+		double		p = 2 * exp(laplace ? -k / scale : -k * k / (2 * scale * scale));
+
+		all += p;
+		for (int i = 0; i < lengthof(groups); i++)
+			for (int less = 0; less < 2; less++)
+				beyond[i][less] += k > half[i][less] ? p : 0;
+	}
+	for (int i = 0; i < lengthof(groups); i++)
+		if (!(groups[i] * beyond[i][0] / all <= .05 && groups[i] * beyond[i][1] / all > .05))
+			fail_msg("%g groups, scale %g: shown with %.9f", groups[i], scale, groups[i] * beyond[i][0] / all);
+}
+
+static void
+test_groups(void **state)
+{
+	(void) state;
+	for (double scale = 0x1p20; scale < 0x1p21; scale *= 1.7)
+	{
+		check_groups(false, scale);
+		check_groups(true, scale);
+	}
 }
 
 /* At least 95 % of sums of Laplace numbers are inside, and not many more. */
@@ -174,7 +219,7 @@ test_formula(void **state)
 {
 	static const double above_part[] = {3, 0};
 	static const double below_part[] = {0, 2};
-	double		z = 1.96001;
+	double		z = normal_law.one;
 	double		g = z * z * 4 / 100;
 	double		root = z / 10 * sqrt((1 - g) * 9 + 25 * 4);
 	pe_quotient q;
@@ -210,6 +255,9 @@ reproducible(void **state)
 {
 	(void) state;
 	pe_test_seed(20261128);
+	normal_law = pe_error_law_of(false, .05);
+	laplace_law = wide_law = pe_error_law_of(true, .05);
+	wide_law.factor = 2.5;
 	return 0;
 }
 
@@ -218,6 +266,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_part),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_formula),
