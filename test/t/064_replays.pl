@@ -31,7 +31,7 @@ my %front = (
 	'dp.measure' => q{SELECT count(*) FROM dp.measure('people', 'sex', rho => 0.001)},
 	'dp.aggregate' => q{SELECT count(*) FROM dp.aggregate('people', '{sum(age)}', '{sex}', rho => 0.001)},
 	'dp.fit' => q{SELECT count(*) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006)},
-	'SELECT' => q{SELECT count(*) FROM (SELECT age, count(*) FROM people_view GROUP BY age) v},
+	'SELECT' => q{SELECT round(sum(n)) FROM (SELECT age, count(*) AS n FROM people_view GROUP BY age) v},
 	'dp.report' => q{SELECT count(*) FROM dp.report('weekly')},
 	'dp.minimize_max_affine' => q{SELECT count(*) FROM dp.minimize_max_affine('offers', '{a}', 'y', '{0}', '{1}', rho => 0.001)});
 
@@ -41,7 +41,8 @@ for my $front (sort keys %front)
 	my $dataset = $front eq 'dp.minimize_max_affine' ? 'offers' : 'people';
 	my ($status, $out, $err) = ask($node, 'ann', "$front{$front}; $front{$front}");
 
-	is($status, 0, "$front: paid and replayed") or diag($err);
+	is($status, 0, "$front: asked twice") or diag($err);
+	like($err, qr/charged/, "$front: paid") unless $front eq 'dp.report';
 	is(ages($err), '', "$front: the session that paid is told no time");
 	($status, my $again, $err) = ask($node, 'ann', "SET timezone = 'UTC'; $front{$front}; $front{$front}");
 	like(ages($err), qr/^answer of $time, data version 1 of dataset "$dataset"$/, "$front: a later session is told once");
@@ -52,7 +53,7 @@ for my $front (sort keys %front)
 # once for each dataset, whichever front asks first; the time is that of dp.releases, in the session's time zone
 my $session = session($node, 'ann');
 my (undef, $told) = session_query($session, "SET timezone = 'Asia/Kathmandu'; $front{'SELECT'}; $front{'dp.histogram'}; $front{'dp.fit'}; $front{'dp.minimize_max_affine'}; $front{'dp.histogram'}");
-my $of = session_ok($session, q{SELECT to_char(created, 'YYYY-MM-DD HH24:MI') FROM dp.releases WHERE dataset = 'people' AND workload IS NULL AND method = 'optimal' ORDER BY release DESC LIMIT 1});
+my $of = session_ok($session, q{SELECT to_char(r.created, 'YYYY-MM-DD HH24:MI') FROM dp.releases r JOIN dp.charges c ON c.charge = r.charge WHERE c.function = 'SELECT'});
 my @told = split /\n/, ages($told);
 
 is(scalar @told, 2, 'two datasets: told twice') or diag($told);
