@@ -43,6 +43,7 @@ SET client_min_messages = warning;
 SET pg_epsilon.epsilon = '0,01';
 SELECT count(*) FROM v;
 DISCARD ALL;
+SET client_min_messages = warning;
 SELECT count(*) FROM v;
 
 -- The others.

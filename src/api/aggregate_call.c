@@ -132,8 +132,7 @@ ask(pe_aggregate_call *c)
 	PE_END_UNDONE();
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&g->asked, &c->reply, "");
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+	pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
 /* From what was measured, with intervals that miss the truth with at most this probability. */

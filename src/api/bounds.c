@@ -321,10 +321,9 @@ ask(call *c)
 	pe_door_answer(&c->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&c->asked, &c->reply, "");
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(&c->asked, &c->reply,
-					  psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on", c->reply.release_id,
-							   least_count(c, pe_noise_stderr(pe_plan_noise(c->asked.plan)))));
+	pe_asked_tell(&c->asked, &c->reply,
+				  psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on", c->reply.release_id,
+						   least_count(c, pe_noise_stderr(pe_plan_noise(c->asked.plan)))));
 }
 
 static void

@@ -97,8 +97,7 @@ fit_privately(call *c)
 	PE_UNDONE();
 	c->name = pe_model_name(c->reply.release_id, c->request.name);
 	PE_END_UNDONE();
-	if (c->reply.charge_id != 0)
-		pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
+	pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
 	if (c->reply.values != PE_MODEL_VALUES(fit->record.terms))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

@@ -261,8 +261,7 @@ measure(call *c)
 	run(c, ask_door);
 	if (c->reply.outcome == PE_REFUSED)
 		refuse(c->histogram, &c->reply);
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(&c->histogram->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+	pe_asked_tell(&c->histogram->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
 /* What the answers take from the strategy that would be measured, while nothing is charged. */

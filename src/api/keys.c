@@ -150,8 +150,7 @@ find_keys(call *c)
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&c->asked, &c->reply, "");
 	pe_answered_keys_read(c->reply.value, c->reply.values, &c->keys);
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(&c->asked, &c->reply, told(c));
+	pe_asked_tell(&c->asked, &c->reply, told(c));
 	measure_errors(c);
 }
 

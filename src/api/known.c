@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "api/known.h"
+#include "api/replay.h"
 #include "api/predicate.h"
 #include "ledger/budget.h"
 #include "server/access.h"
@@ -403,12 +404,11 @@ pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
 void
 pe_known_tell(const pe_release *release)
 {
-	TimestampTz created = release->created;
-	int64		seconds = Max(GetCurrentTimestamp() - created, 0) / USECS_PER_SEC;
+	int64		seconds = Max(GetCurrentTimestamp() - release->created, 0) / USECS_PER_SEC;
 	Datum		age = DirectFunctionCall2(timestamp_mi, TimestampGetDatum(seconds * USECS_PER_SEC), TimestampGetDatum(0));
 
 	ereport(NOTICE,
-			(errmsg("answered from release " INT64_FORMAT " of %s, free", release->id, timestamptz_to_str(created)),
+			(errmsg("answered from release " INT64_FORMAT " of %s, free", release->id, pe_replay_text(release->version, release->created)),
 			 errdetail("It was measured %s ago; rows that came since do not count in it.",
 					   DatumGetCString(DirectFunctionCall1(interval_out, age)))));
 }

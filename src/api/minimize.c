@@ -60,8 +60,7 @@ minimise(call *c)
 	pe_door_minimise(&c->minimum->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&c->minimum->asked, &c->reply, "");
-	if (c->reply.charge_id != 0)
-		pe_minimum_tell(c->minimum, &c->reply);
+	pe_minimum_tell(c->minimum, &c->reply);
 	c->value = pe_minimum_values(c->minimum, &c->reply);
 }
 

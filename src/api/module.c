@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 
+#include "api/changes.h"
 #include "base/linalg.h"
 #include "worker/mailbox.h"
 #include "server/settings.h"
@@ -19,6 +20,7 @@ _PG_init(void)
 {
 	pe_settings_define();
 	pe_resident_init();
+	pe_changes_init();
 	if (!pe_la_single_thread())
 		ereport(WARNING,
 				(errmsg("the linear algebra library of pg_epsilon runs threads of its own"),

@@ -19,6 +19,7 @@
 
 #include "accounting/filter.h"
 #include "api/arguments.h"
+#include "api/changes.h"
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/relation.h"
@@ -443,6 +444,7 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 	pe_relation_check(relation);
 	warn_of_relation(relation);
 	pe_dataset_move(dataset, relation, reason);
+	pe_changes_tell(dataset->name);
 	PG_RETURN_VOID();
 }
 

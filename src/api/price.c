@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 
 #include "api/arguments.h"
+#include "api/replay.h"
 #include "api/request.h"
 #include "api/rows.h"
 #include "server/settings.h"
@@ -93,12 +94,15 @@ questions_text(const pe_asked *asked, int64 left)
 void
 pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what)
 {
-	ereport(NOTICE,
-			(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s left%s; %s",
-					cost_text(asked), asked->budget->role, asked->dataset->name,
-					took_much(asked, reply->left) ? ", more than a third of what was left" : "",
-					pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)),
-					questions_text(asked, reply->left), what)));
+	if (reply->charge_id != 0)
+		ereport(NOTICE,
+				(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s left%s; %s",
+						cost_text(asked), asked->budget->role, asked->dataset->name,
+						took_much(asked, reply->left) ? ", more than a third of what was left" : "",
+						pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)),
+						questions_text(asked, reply->left), what)));
+	if (reply->outcome == PE_REPLAYED)
+		pe_replay_tell(asked->dataset, asked->version, reply->made);
 }
 
 /* The budget has enough: what is left of the cap is its owner's to know. */

@@ -13,6 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "api/arguments.h"
+#include "api/replay.h"
 #include "api/report.h"
 #include "api/rows.h"
 #include "noise/interval.h"
@@ -50,7 +51,7 @@ read_stored(void *argument)
 	{
 		int64		values;
 
-		r->measured[t] = pe_series_read(s->series, t, &values);
+		r->measured[t] = pe_series_read(s->series, t, &values, &r->stored[t]);
 		if (r->measured[t] != NULL && values != s->kind->values(s))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -253,6 +254,7 @@ pe_report_load(pe_report *r, const char *name)
 	r->name = name;
 	run_report(r, load);
 	r->measured = palloc0(r->serial.series->periods * sizeof(*r->measured));
+	r->stored = palloc0(r->serial.series->periods * sizeof(*r->stored));
 	run_report(r, read_stored);
 	r->last = periods_to_tell(r) - 1;
 }
@@ -406,16 +408,27 @@ keep_to_stored(pe_report *r)
 	r->last = stored - 1;
 }
 
+/* The last one says of when what is told is, unless it is measured now. */
+static void
+tell_stored(const pe_report *r)
+{
+	if (r->last >= r->first && r->stored[r->last] != 0)
+		pe_replay_tell(r->serial.asked->dataset, r->serial.series->version, r->stored[r->last]);
+}
+
 Datum
 pe_sql_report(PG_FUNCTION_ARGS)
 {
 	pe_report	r;
+	int32		rows;
 
 	pe_report_load(&r, pe_text_argument(fcinfo, 0, "series"));
 	if (!PG_ARGISNULL(1))
 		choose_period(&r, PG_GETARG_INT32(1));
 	else
 		keep_to_stored(&r);
-	pe_return_rows(fcinfo, pe_report_answer(&r), 11, make_row, &r);
+	rows = pe_report_answer(&r);
+	tell_stored(&r);
+	pe_return_rows(fcinfo, rows, 11, make_row, &r);
 	return (Datum) 0;
 }

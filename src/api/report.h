@@ -18,6 +18,7 @@ typedef struct pe_report
 	int			first;			/* period that is told, from 0 */
 	int			last;			/* likewise; and all up to it are read.  Below first: none */
 	int64	  **measured;		/* of each period; NULL: nothing is stored */
+	TimestampTz *stored;		/* when, of each period that was stored before; else 0 */
 	int32		estimates;		/* that follow from one measurement: of queries, or of sums */
 	double	   *e;				/* of each period, so many: what its measurement alone says */
 	double	   *over_variance;	/* of each period that is told, of each term of over, for noise of variance 1 */

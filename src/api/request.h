@@ -121,7 +121,7 @@ extern void pe_asked_fill_charge(pe_asked *asked, const char *text, const char *
 /* Whether the budget has paid for this very request already.  Inside PE_UNDONE. */
 extern bool pe_asked_is_replay(const pe_asked *asked);
 
-/* The NOTICE of a charge (price.c).  what: what was paid for ("release 17"). */
+/* The NOTICE of a charge (price.c), and that of a replay (replay.h), if it is one.  what: what was paid for ("release 17"). */
 extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
 
 /* Four digits, rounded down: what is said to be left is never more than is. */

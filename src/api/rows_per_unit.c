@@ -196,8 +196,7 @@ ask_door(call *c)
 	pe_door_answer(&question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(asked, &c->reply, psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(asked->plan, c->reply.left)));
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+	pe_asked_tell(asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 	if (c->reply.values != c->most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

@@ -50,7 +50,7 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM (SELECT * FROM dp_ledger.release "
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created FROM (SELECT * FROM dp_ledger.release "
 		"WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 AND request = $5 AND payload IS NOT NULL ORDER BY id DESC "
 		"LIMIT " MOST_RELEASES ") r, "
 		"LATERAL (SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
@@ -71,6 +71,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
 	*paid = pe_access_int64(0, 3) != 0;
 	reply->strategy_id = pe_access_int64(0, 4);
+	reply->made = pe_access_int64(0, 5);
 	return true;
 }
 
@@ -663,6 +664,7 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	{
 		/* not paid for: what another budget's release says stays here */
 		reply->release_id = 0;
+		reply->made = 0;
 		reply->strategy_id = 0;
 		reply->values = 0;
 	}

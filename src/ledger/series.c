@@ -456,6 +456,7 @@ read_stored(const pe_series_request *request, pe_charge_reply *reply)
 		return false;
 	check_line(request, pe_row_int64(row, "charge_id"), payload);
 	reply->value = pe_payload_read(payload, &reply->values);
+	reply->made = pe_row_int64(row, "stored");
 	return true;
 }
 
@@ -676,7 +677,7 @@ pe_series_load(const char *name)
 }
 
 int64 *
-pe_series_read(const pe_series *series, int period, int64 *values)
+pe_series_read(const pe_series *series, int period, int64 *values, TimestampTz *stored)
 {
 	pe_series_request request = {.id = series->id, .period = period};
 	pe_charge_reply reply = {0};
@@ -684,6 +685,7 @@ pe_series_read(const pe_series *series, int period, int64 *values)
 	if (!read_stored(&request, &reply))
 		return NULL;
 	*values = reply.values;
+	*stored = reply.made;
 	return reply.value;
 }
 

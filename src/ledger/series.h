@@ -143,8 +143,8 @@ extern void pe_series_store(const pe_series_request *request, int64 charge_id, b
 /* The series of this name, read by who may: who has a role whose budget paid for it, and the dataset's owner.  42704 if there is none. */
 extern pe_series *pe_series_load(const char *name);
 
-/* The stored measurement of a period (from 0), of so many numbers; NULL if there is none. */
-extern int64 *pe_series_read(const pe_series *series, int period, int64 *values);
+/* The stored measurement of a period (from 0), of so many numbers, and when it was stored; NULL if there is none. */
+extern int64 *pe_series_read(const pe_series *series, int period, int64 *values, TimestampTz *stored);
 
 /*
  * What is stored is answered only if the anchor file knows of it: a worker that ended between its commit and the file, or could not write it,

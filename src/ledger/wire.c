@@ -194,6 +194,7 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 	pq_sendint64(to, reply->charge_id);
 	pq_sendbyte(to, reply->costs);
 	pq_sendint64(to, reply->release_id);
+	pq_sendint64(to, reply->made);
 	pq_sendint64(to, reply->left);
 	pq_sendint64(to, reply->delta_left);
 	pq_sendbyte(to, reply->shortage);
@@ -209,6 +210,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->charge_id = pq_getmsgint64(from);
 	reply->costs = pq_getmsgbyte(from) != 0;
 	reply->release_id = pq_getmsgint64(from);
+	reply->made = pq_getmsgint64(from);
 	reply->left = pq_getmsgint64(from);
 	reply->delta_left = pq_getmsgint64(from);
 	reply->shortage = (pe_shortage) pq_getmsgbyte(from);

@@ -5,6 +5,7 @@
 #ifndef PE_LEDGER_WIRE_H
 #define PE_LEDGER_WIRE_H
 
+#include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
@@ -93,6 +94,7 @@ typedef struct pe_charge_reply
 	int64		charge_id;		/* 0 for a replay that cost nothing */
 	bool		costs;			/* of an attempt at a period of a series: it is one that is charged */
 	int64		release_id;		/* of a replay */
+	TimestampTz made;			/* of a replay: when it was stored */
 	int64		left;			/* nano, of the budget alone: rho, or epsilon if it is pure */
 	int64		delta_left;		/* atto, likewise */
 	pe_shortage shortage;		/* of PE_REFUSED */

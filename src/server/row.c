@@ -12,6 +12,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -246,6 +247,7 @@ pe_row_int64(const pe_row *row, const char *column)
 	switch (get_atttype(row->table, i + 1))
 	{
 		case INT8OID:
+		case TIMESTAMPTZOID:
 			return DatumGetInt64(row->value[i]);
 		case INT4OID:
 			return DatumGetInt32(row->value[i]);

@@ -40,7 +40,7 @@ typedef enum pe_row_lock_result
 
 extern pe_row_lock_result pe_row_lock(pe_row *row);
 
-/* Values of a column.  NULL is 0, and NULL where there are pointers. */
+/* Values of a column; a timestamptz is an int64 too.  NULL is 0, and NULL where there are pointers. */
 extern int64 pe_row_int64(const pe_row *row, const char *column);
 extern bool pe_row_bool(const pe_row *row, const char *column);
 extern char *pe_row_text(const pe_row *row, const char *column);

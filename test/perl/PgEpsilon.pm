@@ -32,7 +32,7 @@ our $serial = 'SET max_parallel_workers_per_gather = 0';
 our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 
-our @EXPORT = qw(roles_node people_node standby_of add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal
+our @EXPORT = qw(roles_node people_node standby_of add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal without_age
   session session_query session_ok session_start session_finish session_error
   observe look_away new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
@@ -205,6 +205,9 @@ sub normal
 	}
 	return $text;
 }
+
+# without_age TEXT: what reached a client, without the NOTICE that an answer was made before the session
+sub without_age { return $_[0] =~ s/^.*NOTICE:  00000: answer of \d{4}-.*\n(LOCATION:  pe_replay_tell, .*\n?)?//mgr }
 
 # sqlstate TEXT: the SQLSTATE of the first error in verbose error text, '' if there is none
 sub sqlstate
