@@ -34,6 +34,7 @@
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "ledger/series.h"
+#include "server/settings.h"
 #include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
@@ -128,6 +129,11 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 	d->dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("attribute");
+	if (d->dataset->frozen)		/* its relation is another one here, and so are the columns */
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("dataset \"%s\" is frozen", d->dataset->name),
+				 errhint("The owner of the table lifts the freeze with dp.attest.")));
 	d->column = pe_column_as_given(d->dataset->relation, NameStr(*PG_GETARG_NAME(1)));
 	if (rules > 0)
 		set_rules(d, pe_text_argument(fcinfo, rules, "outside"), pe_text_argument(fcinfo, rules + 1, "nulls"), kind);

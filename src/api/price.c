@@ -86,7 +86,8 @@ questions_text(const pe_asked *asked, int64 left)
 	int64		each = pe_nano_left(amount, asked->ask.accounting);
 	int64		all = each > 0 ? pe_nano_left(asked->budget->limit, asked->ask.accounting) / each : 0;
 
-	if (all == 0 || all > MOST_QUESTIONS || amount.delta_atto > 0)
+	/* a budget that was raised since it was looked at has more left than it had */
+	if (all == 0 || all > MOST_QUESTIONS || amount.delta_atto > 0 || left / each >= all)
 		return "";
 	return psprintf(", " INT64_FORMAT " of " INT64_FORMAT " such questions used", all - left / each, all);
 }

@@ -258,6 +258,22 @@ exposed_dataset(const exposed *e)
 						  "WHERE r.ev_class = v.oid)", quote_literal_cstr(e->view), quote_literal_cstr(e->table)));
 }
 
+/*
+ * Whether the view shows all columns of the foreign table and all that they hold, as dp.expose made it.  How the server writes names
+ * depends on its version, and on whether the table is a temporary one: with what they are of, or without.
+ */
+static bool
+is_plain(const exposed *e)
+{
+	return fetch(psprintf("SELECT 1 FROM (SELECT pg_get_viewdef(%s::regclass)) v (definition), "
+						  "(SELECT coalesce(string_agg(format('%%I.%%I', %s, attname), ',' ORDER BY attnum), ''), coalesce(string_agg(quote_ident(attname), ',' ORDER BY attnum), '') "
+						  "FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped) c (qualified, plain), (VALUES (%s), (quote_ident(%s))) t (name) "
+						  "WHERE regexp_replace(definition, '[[:space:]]', '', 'g') IN (regexp_replace(format('SELECT%%sFROM%%s;', qualified, name), '[[:space:]]', '', 'g'), "
+						  "regexp_replace(format('SELECT%%sFROM%%s;', plain, name), '[[:space:]]', '', 'g'))",
+						  quote_literal_cstr(e->view), quote_literal_cstr(e->table_name), quote_literal_cstr(e->table),
+						  quote_literal_cstr(e->table), quote_literal_cstr(e->table_name))) != NULL;
+}
+
 /* Options of the foreign table that stay, as a list that others are before; a price that is given takes the place of the old one. */
 static const char *
 options_kept(const exposed *e)
@@ -334,6 +350,19 @@ kept_text(const exposed *e)
 #undef GRANTEE
 }
 
+/* What ALTER DEFAULT PRIVILEGES granted on the new ones was perhaps revoked on the old ones. */
+static void
+revoke_defaults(const exposed *e)
+{
+	char	   *revoked = fetch(psprintf("SELECT string_agg(DISTINCT format('REVOKE ALL ON TABLE %%s FROM %%s', k.name, "
+										 "CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END), '; ') "
+										 "FROM (VALUES (%s), (%s)) k (name) JOIN pg_class c ON c.oid = k.name::regclass, aclexplode(c.relacl) a WHERE a.grantee <> c.relowner",
+										 quote_literal_cstr(e->view), quote_literal_cstr(e->table)));
+
+	if (revoked != NULL)
+		execute(revoked);
+}
+
 /* A column is gone, or of another type. */
 static void
 make_anew(const exposed *e)
@@ -345,6 +374,7 @@ make_anew(const exposed *e)
 	execute(psprintf("DROP FOREIGN TABLE %s", e->table));
 	execute(psprintf("ALTER FOREIGN TABLE %s RENAME TO %s", e->made, quote_identifier(e->table_name)));
 	execute(view);
+	revoke_defaults(e);
 	if (kept != NULL)
 		execute(kept);
 }
@@ -364,6 +394,12 @@ replace(const exposed *e)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("view %s stands for dataset \"%s\"", e->view, dataset),
 				 errhint("Choose another target, or drop the view: who may read it was to read that dataset.")));
+	if (!is_plain(e))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("view %s is no longer what dp.expose made", e->view),
+				 errdetail("It was defined anew: a condition or a choice of columns would be gone."),
+				 errhint("Choose another target, or drop the view.")));
 	execute(create_text(e->made, e->dataset, "dp", options_kept(e)));
 	if (columns_stay(e))
 		add_columns(e);

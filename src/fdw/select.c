@@ -559,12 +559,20 @@ estimates(const pe_select *s)
 	return each * list_length(s->rows);
 }
 
+/* An average near 0 may be known well. */
+static bool
+is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
+{
+	return t->kind == PE_TARGET_SUM && is_estimate(t) &&
+		is_linear_text(s->call.request.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
+}
+
 /* The first count or sum; NULL: there is none. */
 static const pe_target_of_select *
 first_sum(const pe_select *s)
 {
 	for (int i = 0; i < s->targets; i++)
-		if (s->target[i]->kind == PE_TARGET_SUM && is_estimate(s->target[i]))
+		if (is_count_or_sum(s, s->target[i]))
 			return s->target[i];
 	return NULL;
 }

@@ -166,6 +166,23 @@ pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumbe
 	return getBaseType(get_atttype(dataset->relation, number));
 }
 
+/*
+ * The type of this name as it was declared.  That of an enum can be gone by now, or be another one's: what was paid for is
+ * read by its labels, which are texts.
+ */
+static Oid
+type_named(const char *declared)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Oid			type;
+	pe_key		key;
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0] = (NullableDatum) {CStringGetTextDatum(declared), false};
+	type = DatumGetObjectId(to_regtype(fcinfo));
+	return !fcinfo->isnull && getBaseType(type) == type && pe_type_key(type, &key) ? type : TEXTOID;
+}
+
 /* The type of an attribute: that of its column, checked to be what was declared, if that is what it is declared as now. */
 static Oid
 attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber number, const char *declared, bool past)
@@ -174,7 +191,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber numb
 
 	/* the relation of this OID is another one, or the column may be; the declaration still says what was paid for */
 	if (dataset->frozen || past)
-		return getBaseType(DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared))));
+		return type_named(declared);
 	if (!OidIsValid(pe_relation_owner(dataset->relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -453,6 +470,8 @@ column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 	note_used(dataset, column->declared);
 	if (column->bare)
 		return;
+	if (!is_in_force(row) && type_is_enum(column->type) && !has_labels(dataset, column, column->domain.points))
+		column->type = TEXTOID;	/* likewise */
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
 	parse_points(dataset, column, column->domain.points);
@@ -802,13 +821,13 @@ pe_columns_place(int64 dataset_id)
  * ------------------------------------------------------------------
  */
 
-/* 55000 if what is declared of this name already is of another column of the table. */
+/* 55000 if what is declared of this name already is of another column of the table, or of another type: what dp.keys found is of that one. */
 static void
-check_same_column(const pe_dataset *dataset, const char *attribute)
+check_same_column(const pe_dataset *dataset, const char *attribute, const char *type)
 {
 	const pe_row *row = find_attribute(dataset, attribute);
 
-	if (row != NULL && pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute))
+	if (row != NULL && (pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute) || strcmp(pe_row_text(row, "type"), type) != 0))
 		raise_attribute_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
 }
 
@@ -916,7 +935,7 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	values[10] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
 	if (!alters)
-		check_same_column(dataset, attribute);
+		check_same_column(dataset, attribute, type);
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, alters ? "alter_attribute" : "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (alters)
@@ -973,7 +992,7 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	pe_act		act;
 	pe_access	access;
 
-	check_same_column(dataset, attribute);
+	check_same_column(dataset, attribute, type);
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, alters ? "alter_attribute" : "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (pe_access_write(&present, values, NULL) > 0)

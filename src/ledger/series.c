@@ -798,16 +798,21 @@ pe_series_end_all(int64 dataset_id, const char *because)
 	pe_access_write(&end, values, NULL);
 }
 
+/* What canonical texts are made of: names in double quotes, literals, and other names and numbers, those of functions with their parenthesis. */
+#define WORDS "\"(?:[^\"]|\"\")*\"|''(?:[^'']|'''')*''|[^ -#%-/:-@[-^`{-~]+[(]?"
+
 /*
- * Names are looked for in the canonical texts, where they stand by themselves.  What was found amiss here would show when a period
- * is measured: it is measured by attributes in force only.
+ * Names are looked for in the canonical texts.  What was found amiss here would show when a period is measured: it is measured by
+ * attributes in force only.
  */
 void
 pe_series_end_using(int64 dataset_id, const char *attribute, const char *because)
 {
 	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL "
-		"AND pg_catalog.concat_ws(' ', pg_catalog.array_to_string(attributes, ' '), predicate, pg_catalog.array_to_string(aggregates, ' ')) ~ "
-		"('(^|[^[:alnum:]_$''\"])\"?' || pg_catalog.regexp_replace(pg_catalog.replace($3, '\"', '\"\"'), '(\\W)', '\\\\\\1', 'g') || '\"?($|[^[:alnum:]_$''\"])') "
+		"AND ($3 = ANY (attributes) OR EXISTS (SELECT FROM (SELECT predicate UNION ALL SELECT pg_catalog.unnest(aggregates) UNION ALL "
+		"SELECT rolled_up FROM pg_catalog.unnest(attributes) rolled_up WHERE NOT EXISTS (SELECT FROM dp_ledger.attribute d "
+		"WHERE d.dataset_id = $1 AND d.attribute = rolled_up)) used (canonical), pg_catalog.regexp_matches(canonical, '" WORDS "', 'g') word "
+		"WHERE word[1] = '\"' || pg_catalog.replace($3, '\"', '\"\"') || '\"' OR (word[1] = $3 AND $3 !~ '[''\"(]'))) "
 	"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because), CStringGetTextDatum(attribute)};
 	List	   *ended = NIL;

@@ -80,6 +80,7 @@ ledger_ok($node, 'restored', %db);
 paid($node, 'copy', 'restored, frozen');
 is(ask_ok($node, 'ann', $by_age, %db), $new, 'restored, frozen: the new answer is replayed');
 refused($node, 'ann', $by_age =~ s/\)$/, fresh => true)/r, 'PE002', 'restored: nothing is charged', %db);
+refused($node, 'curator', q{SELECT dp.alter_attribute('people', 'age', 0, 100, 4, last => 'open')}, 'PE002', 'restored: nothing is declared of a table that may be another one', %db);
 ask_ok($node, 'curator', q{SELECT dp.attest('a copy')}, %db);
 paid($node, 'copy', 'attested');
 is(ask_ok($node, 'ann', $by_age, %db), $new, 'attested: the new answer is replayed');
