@@ -187,7 +187,8 @@ sub ask_ok
 sub last_line { return (split /\n/, $_[0])[-1] // '' }
 
 # normal TEXT: what reached a client, without what differs from call to call: releases, models and
-# transactions by their numbers, what is left, times and lines of source, and that a pass took a second
+# transactions by their numbers, what is left, times and lines of source, that a pass took a second, and
+# what is said of the noisy answer
 sub normal
 {
 	my ($text) = @_;
@@ -196,12 +197,13 @@ sub normal
 	{
 		s/release \d+/release N/g;
 		s/model_\d+/model_N/g;
-		s/; [\d.e+]+ left/; N left/g;
+		s/; [\d.e+]+ left(?:, \d+ of \d+ such questions used)?/; N left/g;
 		s{(xid/subid/cid): \d+/}{$1: X/}g;
 		s/duration: [\d.]+ ms/duration: T/g;
 		s/(time to inline: ).*/$1T/g;    # what was compiled with jit, and that it was, stays
 		s/^(LOCATION:.*):\d+$/$1/mg;
 		s/^.*NOTICE:  00000: [a-z ]+: pass \d+ of \d+\nLOCATION:  tell, .*\n//mg;
+		s/^.*NOTICE:  00000: \d+ of \d+ groups are within .*\n(?:HINT:.*\n)?(?:CONTEXT:.*\n)*LOCATION:  pe_near_zero_tell, .*\n?//mg;
 	}
 	return $text;
 }

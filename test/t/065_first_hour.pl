@@ -169,7 +169,7 @@ step('ann', 'SELECT count(*) FROM shop.hired', 'ERROR:  no price is set for a SE
 # Eight of a thousand films: noise, and it is said.
 my $top = 'SELECT title, count(*) FROM shop.hired GROUP BY title ORDER BY count(*) DESC LIMIT 8';
 priced('ann', $USUAL, $top, "NOTICE:  charged epsilon $USUAL", 'NOTICE:  N of 1000 groups are within 3 standard errors of 0: a ranking of them is noise',
-	'HINT:  Group by fewer or larger groups, or SET pg_epsilon.hide_below = 3.');
+	'HINT:  Group by fewer or larger groups, or SET pg_epsilon.hide_below_all = on.');
 priced('ann', $USUAL, q{SELECT count(*) FROM shop.hired WHERE category = 'horror' OR store_id = 1},
 	q{NOTICE:  'horror' is no declared level of "category"}, 'DETAIL:  A comparison with it is true for no row that counts, or for all of them.',
 	q{HINT:  The nearest level is 'Horror'.}, "NOTICE:  charged epsilon $USUAL");
