@@ -50,6 +50,23 @@ BEGIN;
 TRUNCATE other CASCADE;
 ROLLBACK;
 
+-- A foreign key that refers to a part alone; a child that ONLY leaves as it is
+CREATE TABLE keyed (k int PRIMARY KEY) PARTITION BY LIST (k);
+CREATE TABLE keyed_1 PARTITION OF keyed FOR VALUES IN (1);
+CREATE TABLE referring (k int REFERENCES keyed_1);
+SELECT dp.create_dataset('referring', 'referring', 1);
+CREATE TABLE parent (a int);
+CREATE TABLE child () INHERITS (parent);
+SET client_min_messages = error;
+SELECT dp.create_dataset('child', 'child', 1);
+RESET client_min_messages;
+BEGIN;
+TRUNCATE keyed CASCADE;
+TRUNCATE ONLY parent;
+TRUNCATE parent;
+ALTER INDEX child RENAME TO kid;
+ROLLBACK;
+
 -- Nothing is said where nothing happens, of other tables, of what is no longer a dataset, and of rows that are written
 SELECT refused('TRUNCATE other');
 SELECT refused('TRUNCATE nothing');
@@ -111,9 +128,19 @@ TRUNCATE people;
 DROP EXTENSION pg_epsilon;
 TRUNCATE people;
 
+-- Without the extension a schema of the ledger's name is anybody's: it is not read, whatever is in it
+CREATE SCHEMA dp_ledger;
+CREATE TABLE dp_ledger.dataset (id text, name int, relation text);
+CREATE INDEX dataset_relation ON dp_ledger.dataset (relation);
+INSERT INTO dp_ledger.dataset VALUES ('x', 1, 'y'), ('x', 1, 'z');
+TRUNCATE people;
+SET client_min_messages = warning;
+DROP SCHEMA dp_ledger CASCADE;
+RESET client_min_messages;
+
 \t off
 DROP FUNCTION refused, empty;
-DROP TABLE people, other, parts, simple CASCADE;
+DROP TABLE people, other, parts, simple, referring, keyed, child, parent CASCADE;
 DROP SCHEMA away CASCADE;
 REVOKE CREATE ON SCHEMA public FROM regress_curator;
 DROP ROLE regress_curator, regress_ann, regress_loader;

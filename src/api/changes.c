@@ -10,6 +10,8 @@
 
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "commands/extension.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
 #include "storage/lockdefs.h"
@@ -43,7 +45,7 @@ tell_renamed(const char *dataset)
  * ------------------------------------------------------------------
  */
 
-/* Of a TRUNCATE, with those that it cascades to. */
+/* Of a TRUNCATE, with their parts and with those that it cascades to. */
 static List *
 truncated_tables(const TruncateStmt *statement)
 {
@@ -53,10 +55,11 @@ truncated_tables(const TruncateStmt *statement)
 
 	foreach(cell, statement->relations)
 	{
-		Oid			table = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
+		const RangeVar *name = lfirst_node(RangeVar, cell);
+		Oid			table = RangeVarGetRelid(name, NoLock, true);
 
 		if (OidIsValid(table))
-			tables = list_append_unique_oid(tables, table);
+			tables = list_concat_unique_oid(tables, name->inh ? find_all_inheritors(table, NoLock, NULL) : list_make1_oid(table));
 	}
 	while (statement->behavior == DROP_CASCADE && (more = heap_truncate_find_FKs(tables)) != NIL)
 		tables = list_concat(tables, more);
@@ -70,7 +73,9 @@ renamed_table(const Node *statement)
 	const RenameStmt *rename = (const RenameStmt *) statement;
 	const AlterObjectSchemaStmt *schema = (const AlterObjectSchemaStmt *) statement;
 
-	if (IsA(statement, RenameStmt) && (rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_FOREIGN_TABLE))
+	/* ALTER INDEX takes the name of a table, too */
+	if (IsA(statement, RenameStmt) &&
+		(rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_FOREIGN_TABLE || rename->renameType == OBJECT_INDEX))
 		return rename->relation;
 	if (IsA(statement, AlterObjectSchemaStmt) && (schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_FOREIGN_TABLE))
 		return schema->relation;
@@ -83,7 +88,7 @@ typedef struct look
 	List	   *names;			/* of datasets */
 } look;
 
-/* The registered ones of a table; of its family too, unless it must be the very table. */
+/* The registered ones of a table; of those that it is a part of too, unless it must be the very table. */
 static void
 add_names(look *l, Oid table, bool itself)
 {
@@ -93,7 +98,8 @@ add_names(look *l, Oid table, bool itself)
 	{
 		const pe_dataset *dataset = lfirst(cell);
 
-		if (!dataset->dropped && (!itself || dataset->relation == table))
+		if (!dataset->dropped &&
+			(dataset->relation == table || (!itself && list_member_oid(find_all_inheritors(dataset->relation, NoLock, NULL), table))))
 			l->names = list_append_unique(l->names, makeString(dataset->name));
 	}
 }
@@ -113,14 +119,17 @@ find_names(void *argument)
 			add_names(l, lfirst_oid(cell), false);
 }
 
-/* Without locks that stay, and before the statement has its own.  No error of it is one of the statement, only a cancel. */
+/*
+ * Without locks that stay, and before the statement has its own.  No error of it is one of the statement, only a cancel.
+ * The library can be loaded where the extension is not: a schema of the ledger's name is then anybody's, with tables of any form.
+ */
 static List *
 names_of(const Node *statement)
 {
 	look		l = {.statement = statement};
 	ErrorData  *error;
 
-	if ((!IsA(statement, TruncateStmt) && renamed_table(statement) == NULL) || !OidIsValid(get_namespace_oid("dp_ledger", true)))
+	if ((!IsA(statement, TruncateStmt) && renamed_table(statement) == NULL) || !OidIsValid(get_extension_oid("pg_epsilon", true)))
 		return NIL;
 	error = pe_run_undone(find_names, &l);
 	if (error == NULL)
