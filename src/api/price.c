@@ -92,16 +92,23 @@ questions_text(const pe_asked *asked, int64 left)
 	return psprintf(", " INT64_FORMAT " of " INT64_FORMAT " such questions used", all - left / each, all);
 }
 
+/* "; 0.5 left, 9 of 22 such questions used", if those who hear it may know. */
+static const char *
+remainder_text(const pe_asked *asked, int64 left)
+{
+	if (!pe_budget_is_told(asked->dataset, asked->budget))
+		return "";
+	return psprintf("%s; %s left%s", took_much(asked, left) ? ", more than a third of what was left" : "",
+					pe_text_rounded_down(pe_budget_epsilon(asked->budget, left)), questions_text(asked, left));
+}
+
 void
 pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what)
 {
 	if (reply->charge_id != 0)
 		ereport(NOTICE,
-				(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s left%s; %s",
-						cost_text(asked), asked->budget->role, asked->dataset->name,
-						took_much(asked, reply->left) ? ", more than a third of what was left" : "",
-						pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)),
-						questions_text(asked, reply->left), what)));
+				(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s",
+						cost_text(asked), asked->budget->role, asked->dataset->name, remainder_text(asked, reply->left), what)));
 	if (reply->outcome == PE_REPLAYED)
 		pe_replay_tell(asked->dataset, asked->version, reply->made);
 }
@@ -144,11 +151,24 @@ refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const ch
 			 errhint("%s fits%s; the owner of the table can grant more with dp.grant_budget.", fitting_text(asked, reply->left), buys)));
 }
 
+/* To those who may not know what is left of the budget. */
+static void
+refuse_untold(const pe_asked *asked)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("the request does not fit the budget of role \"%s\" on dataset \"%s\"", asked->budget->role, asked->dataset->name),
+			 errdetail("The request costs %s. What is left is told to the role alone. Nothing was charged.", cost_text(asked)),
+			 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
+}
+
 void
 pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
 	if (reply->shortage == PE_SHORT_CAP)
 		refuse_for_cap(asked);
+	if (!pe_budget_is_told(asked->dataset, asked->budget))
+		refuse_untold(asked);
 	if (reply->shortage == PE_SHORT_DELTA)
 		refuse_for_delta(asked, reply);
 	if (reply->shortage == PE_SHORT_REQUEST)

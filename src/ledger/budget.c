@@ -63,6 +63,17 @@ may_spend(Oid user, Oid role)
 	return superuser_arg(user) ? is_member_of_role_nosuper(user, role) : has_privs_of_role(user, role);
 }
 
+/* The one who hears of a charge is not the one who pays it in a SECURITY DEFINER function and in REFRESH MATERIALIZED VIEW. */
+bool
+pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget)
+{
+	Oid			session = GetSessionUserId();
+	Oid			outer = GetOuterUserId();	/* what SET ROLE says */
+
+	return superuser_arg(session) || may_spend(session, budget->role_oid) || may_spend(outer, budget->role_oid) ||
+		pe_dataset_owned_by(dataset, outer);
+}
+
 bool
 pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 {

@@ -40,6 +40,9 @@ extern List *pe_budgets_seen(const pe_dataset *dataset);
 /* Whether user has the privileges of the role of a budget's row; a superuser: whether he is a member of it. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
+/* Whether the session may hear what is left of a budget that pays in it: its own role may use it, or is the owner of the dataset. */
+extern bool pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget);
+
 /* Whether one of the budgets that paid for a release is open to the current user. */
 extern bool pe_release_is_paid(int64 release_id, bool frozen);
 
