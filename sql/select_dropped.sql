@@ -53,6 +53,8 @@ SELECT count(*) FROM v WHERE upper(y) = 'C';
 SELECT count(*) FROM v WHERE y LIKE 'c%';
 SELECT count(*) FROM v WHERE x * x > 2500;
 SELECT count(*) FROM v WHERE y LIKE 'b%';
+SELECT count(*) FROM v WHERE y >= 'b';
+SELECT count(*) FROM v WHERE y IN ('a', 'b') AND y >= 'b';
 SELECT count(*) FROM v WHERE y = 'c';
 -- an OR, beside which another column decides
 SELECT count(*) FROM v WHERE x = 1 OR z;

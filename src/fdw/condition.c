@@ -237,7 +237,8 @@ selects_any(const bool *cells, int32 count)
 static void
 tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undeclared, int attribute, const bool *cells, const char *what)
 {
-	bool		any = selects_any(cells, s->declared->attribute[attribute].cells);
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	bool		any = selects_any(cells, a->cells);
 
 	if (c->kind == PE_COND_ALWAYS)
 		return;
@@ -245,7 +246,7 @@ tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undecl
 		pe_sight_tell_nulls(s, attribute, what, "is true");
 	if (undeclared == PE_UNDECLARED_TRUE)
 		pe_sight_tell_undeclared(s, attribute, what, "is true");
-	else if (undeclared == PE_UNDECLARED_UNKNOWN && !any && !null)
+	else if (undeclared == PE_UNDECLARED_UNKNOWN && ((!any && !null) || !a->bins))
 		pe_sight_tell_undeclared(s, attribute, what, "can be true");
 }
 
