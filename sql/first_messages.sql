@@ -26,6 +26,11 @@ CREATE TABLE visit2 (customer_id int);
 SELECT dp.create_dataset('visit2', 'visit2', epsilon => 1, unit => 'customer_id', max_rows => 1);
 CREATE TABLE visit3 (customer_id int UNIQUE, visit_id int UNIQUE);
 SELECT dp.create_dataset('visit3', 'visit3', epsilon => 1, unit => 'customer_id');
+-- the key of the table as the unit is each row again: told where another column is like a person
+CREATE TABLE visit5 (visit_id int PRIMARY KEY, clerk_id int, film int REFERENCES film, customer_id int);
+SELECT dp.create_dataset('visit5', 'visit5', epsilon => 1, unit => 'visit_id', max_rows => 1);
+CREATE TABLE visit6 (patient_id int PRIMARY KEY, account_id int, film int REFERENCES film);
+SELECT dp.create_dataset('visit6', 'visit6', epsilon => 1, unit => 'patient_id');
 -- what is like a person comes first, then what points at another table
 CREATE TABLE visit4 (clerk_id int, film int REFERENCES film, customer_id int);
 SELECT dp.create_dataset('visit4', 'visit4', epsilon => 1);

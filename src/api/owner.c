@@ -139,14 +139,15 @@ list_of_names(List *names)
 static void
 tell_unit(const pe_dataset *declared, bool max_rows_given)
 {
-	List	   *names = declared->unit == NULL ? pe_relation_pointers(declared->relation) : NIL;
+	bool		is_key = declared->unit != NULL && pe_relation_is_key(declared->relation, declared->unit);
+	List	   *names = declared->unit == NULL || is_key ? pe_relation_pointers(declared->relation, declared->unit) : NIL;
 
 	if (names != NIL)
 		ereport(NOTICE,
 				(errmsg("each row is protected by itself; if a person has several rows, give unit => %s", quote_literal_cstr(linitial(names))),
 				 errdetail("Several rows of table \"%s\" may have the same value of %s.", get_rel_name(declared->relation), list_of_names(names)),
 				 errhint("The unit is the column that says whose a row is; max_rows says how many rows of each count. While nothing is charged, dp.drop_dataset and dp.create_dataset change both.")));
-	if (declared->unit != NULL && !max_rows_given && !pe_relation_is_key(declared->relation, declared->unit))
+	if (declared->unit != NULL && !max_rows_given && !is_key)
 		ereport(NOTICE,
 				(errmsg("max_rows is 1: one row of each \"%s\" counts", declared->unit),
 				 errhint("Give max_rows => n to count up to n rows of each, or max_rows => 1 to confirm. dp.rows_per_unit answers how many rows they have.")));

@@ -480,17 +480,19 @@ pe_relation_is_key(Oid relation, const char *column)
 	return found;
 }
 
+#define PERSONS "'(customer|client|patient|person|people|member|user|subscriber|account|guest|student|subject|donor|household)'"
+
 /* Names like those of persons come first, then columns of foreign keys: they point at something for sure. */
 List *
-pe_relation_pointers(Oid relation)
+pe_relation_pointers(Oid relation, const char *key)
 {
 	static pe_statement find = {NULL, "SELECT a.attname::text, f.is_foreign_key FROM pg_catalog.pg_attribute a, "
 		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
 		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped "
 		"AND (f.is_foreign_key OR a.attname ~* '(^|_)(id|uuid|guid)$' OR a.attname ~ '[a-z0-9]I[Dd]$') "
-		"ORDER BY a.attname ~* '(customer|client|patient|person|people|member|user|subscriber|account|guest|student|subject|donor|household)' DESC, "
-	"f.is_foreign_key DESC, a.attnum", 1, {OIDOID}};
-	Datum		values[1] = {ObjectIdGetDatum(relation)};
+		"AND ($2 = '' OR ($2 !~* " PERSONS " AND a.attname ~* " PERSONS ")) "
+	"ORDER BY a.attname ~* " PERSONS " DESC, f.is_foreign_key DESC, a.attnum", 2, {OIDOID, TEXTOID}};
+	Datum		values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(key != NULL ? key : "")};
 	MemoryContext here = CurrentMemoryContext;
 	List	   *pointers = NIL;
 	List	   *names = NIL;
