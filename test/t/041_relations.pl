@@ -444,7 +444,11 @@ if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 180000)
 	my $charges = 'SELECT count(*) FROM dp_ledger.charge';
 	my $before = $node->safe_psql('postgres', $charges);
 	my ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('computed', 'x', rho => 0.01)});
-	is(sqlstate($err), '0A000', '[60] an attribute that came to be computed is refused');
+	is(sqlstate($err), '55000', '[60] an attribute whose column came to be another one, a computed one, is refused');
+	($status, $out, $err) = ask($node, 'curator', q{SELECT dp.alter_attribute('computed', 'x', ARRAY[0, 1])});
+	is(sqlstate($err), '0A000', '[60] and cannot be declared anew');
+	($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('computed', 'x', rho => 0.01)});
+	is(sqlstate($err), '55000', '[60] so it is refused as before');
 	is($node->safe_psql('postgres', $charges), $before, '[60] and free');
 }
 
