@@ -128,7 +128,7 @@ TRUNCATE people;
 DROP EXTENSION pg_epsilon;
 TRUNCATE people;
 
--- Without the extension a schema of the ledger's name is anybody's: it is not read, whatever is in it
+-- Without the extension a schema of the ledger's name is anybody's, and is not read
 CREATE SCHEMA dp_ledger;
 CREATE TABLE dp_ledger.dataset (id text, name int, relation text);
 CREATE INDEX dataset_relation ON dp_ledger.dataset (relation);

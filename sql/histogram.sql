@@ -52,7 +52,7 @@ SELECT query, label FROM dp.histogram('people', '{sex,"Odd \"col"}', 'identity("
 SELECT request FROM dp.charges ORDER BY charge DESC LIMIT 3;
 SELECT release, attributes, workload, predicate, method, queries, version FROM dp.releases ORDER BY release DESC LIMIT 3;
 
--- Replay: the same question, however it is written, gives the same rows, free and without a notice; 4 cells, of which no NOTICE says that they are noise
+-- Replay: the same question in other words gives the same rows, free and without a notice.  4 cells are too few for the NOTICE of noise
 SET client_min_messages = notice;
 CREATE TEMP TABLE first AS SELECT * FROM dp.histogram('people', '{born,smokes}', rho => 0.02);
 SELECT count(*) AS charges FROM dp.charges \gset
