@@ -632,11 +632,17 @@ sub ask
 	return;
 }
 
-sub wait_for_server
+sub disconnect
 {
 	close $to;
 	close $from;
 	waitpid $pid, 0;
+	return;
+}
+
+sub wait_for_server
+{
+	disconnect();
 	for (1 .. 120)
 	{
 		return 1 if system("psql -XAtq -d fuzz_select -c 'SELECT 1' >/dev/null 2>&1") == 0;
@@ -918,12 +924,15 @@ sub back_again
 	return;
 }
 
+# one transaction: a server with assertions looks through all its memory after each
+my $settings_of_all = "RESET ALL\\; SET client_min_messages = error\\; SET statement_timeout = '15s'\\; SET plan_cache_mode = force_generic_plan";
+
 # try_change STATEMENT: EXPLAIN and the statement, one of them with the change, the statement after it, and as it was before
 sub try_change
 {
 	my ($s) = @_;
 	my $text = $s->{select} =~ s/\{(amt|chan|lv|age|sc)\}/$1/gr =~ s/\bR\b/($s->{dataset} eq 'own' ? 'mine' : 'fz') . ".$s->{dataset}"/ger;
-	my $fresh = "DISCARD PLANS; SET SESSION AUTHORIZATION ann; RESET ALL; SET client_min_messages = error; SET statement_timeout = '15s'; SET plan_cache_mode = force_generic_plan; SET pg_epsilon.epsilon = $epsilon;";
+	my $fresh = "DISCARD PLANS\\; SET SESSION AUTHORIZATION ann\\; $settings_of_all\\; SET pg_epsilon.epsilon = $epsilon;";
 	my $arm = sprintf 'SELECT FROM mine.arm(%d, %s, %s);', $s->{calls}, literal($s->{action}), $s->{elsewhere};
 	my $disarm = "SELECT FROM mine.arm(-1, '', false);";
 	my ($explain, $run) = map { 'SELECT translate(fz.run(' . literal($_) . "), E'\\n', ' ') || E'\\x1c';" } "EXPLAIN (COSTS off) $text", $text;
@@ -971,8 +980,8 @@ sub try_it
 	my $arguments = @{ $s->{parameters} } ? '(' . join(', ', @{ $s->{parameters} }) . ')' : '';
 	my @settings = split /,/, $s->{settings} // '';
 	# some have other names in other majors
-	my $set = join '', map { my ($name, $value) = split /=/; "SELECT FROM set_config((SELECT name FROM pg_settings WHERE name IN ('$name'" . ($name eq 'force_parallel_mode' ? ", 'debug_parallel_query'" : '') . "))" . ", '$value', false);" } @settings;
-	my $lines = ask(sprintf "RESET ALL; SET client_min_messages = error; SET statement_timeout = '15s'; SET plan_cache_mode = force_generic_plan; $set SET pg_epsilon.epsilon = %s; SET pg_epsilon.cut_bins = %s; SELECT fz.try(%s, %s, %s, %s, %s);",
+	my $set = join '', map { my ($name, $value) = split /=/; "SELECT FROM set_config((SELECT name FROM pg_settings WHERE name IN ('$name'" . ($name eq 'force_parallel_mode' ? ", 'debug_parallel_query'" : '') . "))" . ", '$value', false)\\; " } @settings;
+	my $lines = ask(sprintf "$settings_of_all\\; $set SET pg_epsilon.epsilon = %s\\; SET pg_epsilon.cut_bins = %s; SELECT fz.try(%s, %s, %s, %s, %s);",
 		$s->{noisy} ? $noisy_epsilon : $epsilon, $s->{middle} ? 'middle' : 'error', literal($text), literal($arguments), literal(truth_of($s)), $s->{noisy} ? 'true' : 'false', $s->{parallel} ? 'true' : 'false');
 
 	return back_again($s) unless defined $lines;
@@ -1023,6 +1032,13 @@ while ($statements ? $statements-- > 0 : time() < $end)
 	  : { %{ $kind eq 'parallel' ? parallel_statement($dataset =~ /units/) : statement($dataset =~ /units/) }, dataset => $dataset, noisy => scalar($dataset =~ /noisy/), middle => chance($dataset =~ /noisy/ ? 0.7 : 0.15) };
 	my $before = $charges;
 
+	# PostgreSQL keeps what it compiled of functions that are gone, and a server with assertions
+	# looks through it after each statement: most of the time, in a session that has no end
+	if ($executed % 100 == 0)
+	{
+		disconnect();
+		connect_server();
+	}
 	renew($s) if $s->{dataset} ne 'own';
 	try_it($s);
 	$spent{ $s->{dataset} } += $charges - $before;
