@@ -8,7 +8,7 @@
 #define PE_API_AGGREGATE_H
 
 #include "api/label.h"
-#include "api/release.h"
+#include "api/stored_release.h"
 #include "api/request.h"
 #include "counts/aggregate.h"
 #include "door/door.h"

@@ -8,6 +8,7 @@
 
 #include "api/answers.h"
 #include "api/arguments.h"
+#include "api/literal.h"
 #include "api/near_zero.h"
 #include "optimum/optimum.h"
 #include "strategy/reconstruct.h"

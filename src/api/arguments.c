@@ -14,7 +14,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "accounting/filter.h"
 #include "api/arguments.h"
 
 char *
@@ -106,15 +105,6 @@ pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *
 		names[i] = TextDatumGetCString(elements[i]);
 	}
 	return names;
-}
-
-pe_dataset *
-pe_own_dataset(const char *name)
-{
-	pe_dataset *dataset = pe_dataset_load(name);
-
-	pe_dataset_check_owner(dataset);
-	return dataset;
 }
 
 void

@@ -38,7 +38,7 @@ make_verified(const void *argument, int32 row, Datum *values, bool *nulls)
 Datum
 pe_sql_verify_ledger(PG_FUNCTION_ARGS)
 {
-	verified	v = {.dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"))};
+	verified	v = {.dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"))};
 
 	pe_ledger_verify(v.dataset, &v.check);
 	pe_return_rows(fcinfo, 1, 5, make_verified, &v);

@@ -126,7 +126,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 	AttrNumber	number;
 
 	memset(d, 0, sizeof(*d));
-	d->dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	d->dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("attribute");
 	if (d->dataset->frozen)		/* its relation is another one here, and so are the columns */
@@ -434,7 +434,7 @@ pe_sql_open_attribute(PG_FUNCTION_ARGS)
 static pe_dataset *
 declared_argument(FunctionCallInfo fcinfo, char **attribute)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("attribute");

@@ -42,7 +42,7 @@ read_disclosure(const pe_dataset *dataset, bool held)
 Datum
 pe_sql_disclosure(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 	bool		held = dataset->time_attribute != NULL && pe_time_is_held(dataset);
 
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(read_disclosure(dataset, held)));

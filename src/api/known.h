@@ -10,7 +10,7 @@
 
 #include "api/aggregate.h"
 #include "api/question.h"
-#include "api/release.h"
+#include "api/stored_release.h"
 
 /*
  * Which rows a request or a release counts: two with the same text, of one dataset, count the same

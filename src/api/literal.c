@@ -19,6 +19,7 @@
 #include "utils/numeric.h"
 
 #include "api/arguments.h"
+#include "api/literal.h"
 #include "server/access.h"
 #include "server/values.h"
 

@@ -7,6 +7,7 @@
 
 #include "api/arguments.h"
 #include "api/minimum_question.h"
+#include "api/polytope.h"
 #include "api/rows.h"
 #include "server/access.h"
 

@@ -28,6 +28,7 @@
 #include "api/float_array.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
+#include "api/polytope.h"
 #include "door/reader.h"
 #include "server/access.h"
 #include "server/settings.h"

@@ -15,6 +15,7 @@
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
+#include "api/polytope.h"
 #include "server/settings.h"
 #include "server/values.h"
 

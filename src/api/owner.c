@@ -406,7 +406,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 Datum
 pe_sql_drop_dataset(PG_FUNCTION_ARGS)
 {
-	pe_dataset_unregister(pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset")));
+	pe_dataset_unregister(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset")));
 	PG_RETURN_VOID();
 }
 
@@ -428,7 +428,7 @@ check_same_owner(const pe_dataset *dataset, Oid relation)
 Datum
 pe_sql_move_dataset(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 	Oid			relation = PG_GETARG_OID(1);
 	char	   *reason = pe_text_argument(fcinfo, 2, "reason");
 
@@ -452,7 +452,7 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 Datum
 pe_sql_new_version(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(pe_dataset_new_version(pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"))));
+	PG_RETURN_INT32(pe_dataset_new_version(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"))));
 }
 
 Datum
@@ -543,7 +543,7 @@ check_per_block(const pe_dataset *dataset, pe_accounting accounting, bool per_bl
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	pe_accounting accounting = PG_ARGISNULL(4) ? dataset->accounting : pe_accounting_argument(fcinfo, 4);
 	bool		pure = accounting == PE_PURE;
@@ -573,7 +573,7 @@ Datum
 pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 {
 	char	   *role = NameStr(*PG_GETARG_NAME(1));
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 
 	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "api/arguments.h"
+#include "api/literal.h"
 #include "api/predicate.h"
 
 /* The longest text of a predicate, in bytes. */

@@ -20,7 +20,7 @@
 #include "api/aggregate.h"
 #include "api/arguments.h"
 #include "api/published_figures.h"
-#include "api/release.h"
+#include "api/stored_release.h"
 #include "api/target.h"
 #include "server/access.h"
 

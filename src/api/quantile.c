@@ -19,7 +19,7 @@
 
 #include "api/arguments.h"
 #include "api/float_array.h"
-#include "api/release.h"
+#include "api/stored_release.h"
 #include "api/rows.h"
 #include "counts/quantile.h"
 #include "server/access.h"

@@ -14,6 +14,7 @@
 #include "api/arguments.h"
 #include "api/request.h"
 #include "ledger/chain.h"
+#include "ledger/columns.h"
 #include "server/access.h"
 
 void

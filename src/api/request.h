@@ -13,6 +13,7 @@
 #include "utils/jsonb.h"
 
 #include "api/arguments.h"
+#include "api/polytope.h"
 #include "ledger/budget.h"
 #include "ledger/wire.h"
 #include "plan/plan.h"

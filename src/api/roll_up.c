@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "api/arguments.h"
+#include "api/literal.h"
+#include "api/roll_up.h"
 #include "domain/roll_up.h"
 
 /* The longest text of a roll-up, in bytes. */

@@ -13,9 +13,11 @@
 #include "utils/timestamp.h"
 
 #include "api/arguments.h"
+#include "api/literal.h"
 #include "api/predicate.h"
 #include "api/series.h"
 #include "api/time_blocks.h"
+#include "strategy/blocks.h"
 #include "ledger/chain.h"
 #include "ledger/time.h"
 #include "server/access.h"

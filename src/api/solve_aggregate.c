@@ -20,6 +20,7 @@
 #include "api/arguments.h"
 #include "api/float_array.h"
 #include "api/options.h"
+#include "api/polytope.h"
 #include "door/reader.h"
 #include "server/settings.h"
 

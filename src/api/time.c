@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(pe_sql_hold_time);
 Datum
 pe_sql_set_time(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
 	static const char *const name[] = {"attribute", "append_only", "enforce"};
 
 	for (int i = 0; i < lengthof(name); i++)

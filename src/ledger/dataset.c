@@ -309,6 +309,15 @@ pe_dataset_check_owner(const pe_dataset *dataset)
 				 errmsg("must be owner of the table of dataset \"%s\"", dataset->name)));
 }
 
+pe_dataset *
+pe_dataset_load_own(const char *name)
+{
+	pe_dataset *dataset = pe_dataset_load(name);
+
+	pe_dataset_check_owner(dataset);
+	return dataset;
+}
+
 char *
 pe_current_identity(Oid relation)
 {

@@ -137,6 +137,9 @@ extern bool pe_is_owner(const char *identity, Oid relation, const char *owner, O
 /* 42501 unless the current user owns the dataset. */
 extern void pe_dataset_check_owner(const pe_dataset *dataset);
 
+/* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */
+extern pe_dataset *pe_dataset_load_own(const char *name);
+
 /* Whether the row was written for this cluster, timeline, database and relation. */
 extern char *pe_current_identity(Oid relation);
 extern bool pe_identity_is_frozen(const char *identity, Oid relation);

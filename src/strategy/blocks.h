@@ -105,7 +105,6 @@ typedef struct pe_blocks
  * or exact answers could pass 2^125.
  */
 extern bool pe_blocks_prepare(pe_blocks *blocks);
-extern void pe_blocks_free(pe_blocks *blocks);
 
 /* The rows of an axis' matrix. */
 extern int32_t pe_axis_rows(const pe_axis *axis, int matrix);
@@ -152,6 +151,21 @@ extern bool pe_blocks_fit(const pe_blocks *blocks, const pe_shape *shape);
 
 /* A strategy of this form, which owns the blocks (allocated by pe_alloc). */
 extern void pe_strategy_of_blocks(pe_strategy *strategy, pe_blocks *blocks, double objective, double lower_bound);
+
+/* ---- Strategies of all kinds as bytes (strategy_bytes.c) ---- */
+
+/*
+ * As bytes, for a table, and back; a direct strategy is not bound then.
+ * pe_strategy_read checks every field, and what keeps A x and the sensitivity
+ * sound.  It does not look at the ranks of a dense M and of B, which would take
+ * as long as to answer: reconstruct.h does, before it divides by anything.
+ */
+extern size_t pe_strategy_size(const pe_strategy *strategy);
+extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
+extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
+
+/* Whether bytes, sound or not, claim to be of blocks: which hold no others. */
+extern bool pe_strategy_bytes_are_blocks(const char *bytes, size_t size);
 
 /* ---- Sensitivity (blocks_sensitivity.c) ---- */
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 /* ------------------------------------------------------------------
  * From the measurements of a block to an array over its columns

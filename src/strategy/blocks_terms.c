@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 /* ------------------------------------------------------------------
  * Axes and sets

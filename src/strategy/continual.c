@@ -14,7 +14,7 @@
 #include "base/linalg.h"
 #include "optimum/optimum.h"
 #include "strategy/continual_band.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "strategy/rounding.h"
 
 /* Of L's columns: the cells' strategy has as many, and both together are served in 96 bits. */

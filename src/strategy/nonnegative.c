@@ -1,8 +1,8 @@
 /*
  * nonnegative.c
- *	  Estimates without negative cells.  See reconstruct.h.
+ *	  Estimates without negative cells.  See solve.h.
  */
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #include "base/linalg.h"
 #include "optimum/optimum.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "strategy/rounding.h"
 #include "strategy/strategy.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "strategy/rounding.h"
 
 /* Relative to the largest diagonal entry: what counts as 0, what is added to a V of smaller rank, and before an inversion. */

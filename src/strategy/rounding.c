@@ -11,7 +11,7 @@
 
 #include "base/linalg.h"
 #include "optimum/optimum.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 /* The lattice of T is 2^-k; finer while the certificate falls short of what was asked. */
 #define FIRST_BITS 16

@@ -1,8 +1,8 @@
 /*
  * solve.c
- *	  Least squares with a strategy's rows.  See reconstruct.h.
+ *	  Least squares with a strategy's rows.  See solve.h.
  */
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 #include <math.h>
 #include <string.h>

@@ -276,20 +276,13 @@ extern void pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload)
 /* The entries of A, rows x columns by rows, as doubles: exact. */
 extern void pe_strategy_matrix(const pe_strategy *strategy, double *a);
 
-/*
- * As bytes, for a table, and back; a direct strategy is not bound then.
- * pe_strategy_read checks every field, and what keeps A x and the sensitivity
- * sound.  It does not look at the ranks of a dense M and of B, which would take
- * as long as to answer: reconstruct.h does, before it divides by anything.
- */
-extern size_t pe_strategy_size(const pe_strategy *strategy);
-extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
-extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
-
-/* Whether bytes, sound or not, claim to be of blocks: which hold no others. */
-extern bool pe_strategy_bytes_are_blocks(const char *bytes, size_t size);
+/* Whether a strategy that was read, not of blocks, keeps A x and the sensitivity sound. */
+extern bool pe_strategy_is_sound(const pe_strategy *strategy);
 
 extern void pe_strategy_free(pe_strategy *strategy);
+
+/* Of the blocks that a strategy may own (blocks.h). */
+extern void pe_blocks_free(struct pe_blocks *blocks);
 
 /* ----------
  * The queries of a workload measured as they are: A = W.

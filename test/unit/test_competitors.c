@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "strategy/blocks.h"
 #include "strategy/reconstruct.h"
 #include "methods/make.h"
 #include "numbers.h"

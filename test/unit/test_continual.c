@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "domain/units.h"
+#include "strategy/blocks.h"
 #include "strategy/continual.h"
 #include "numbers.h"
 #include "reference_continual.h"

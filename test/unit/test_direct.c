@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "optimum/optimum.h"
+#include "strategy/blocks.h"
 #include "strategy/strategy.h"
 #include "strategy/reconstruct.h"
 #include "numbers.h"

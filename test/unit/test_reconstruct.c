@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "optimum/optimum.h"
+#include "strategy/blocks.h"
 #include "strategy/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"

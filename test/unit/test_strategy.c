@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "strategy/rounding.c"
+#include "strategy/blocks.h"
 #include "strategy/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"

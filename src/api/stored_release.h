@@ -1,9 +1,9 @@
 /*
- * release.h
+ * stored_release.h
  *	  Paid answers, read again.
  */
-#ifndef PE_API_RELEASE_H
-#define PE_API_RELEASE_H
+#ifndef PE_API_STORED_RELEASE_H
+#define PE_API_STORED_RELEASE_H
 
 #include "datatype/timestamp.h"
 

@@ -11,6 +11,7 @@
 
 #include "api/arguments.h"
 #include "api/options.h"
+#include "api/polytope.h"
 #include "api/request.h"
 
 /* No scaled inequality has so much on its left side: a point's numbers are below 2^900. */
