@@ -11,7 +11,7 @@ override DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 # ---- What is built: every src/<room>/*.c ----
 
 # The rooms that never see PostgreSQL's headers and flags; all others are the server's.
-PURE_ROOMS = base domain workload optimum strategy published methods glm affine accumulator accounting noise fit minimum counts plan
+PURE_ROOMS = base domain workload optimum strategy blocks time published methods glm affine accumulator accounting noise fit minimum counts plan
 
 # ---- What is tested: everything is found by its name ----
 #   sql/<name>.sql with expected/<name>.out; test/isolation/specs/<name>.spec with expected/<name>.out beside it;

@@ -22,7 +22,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
-PURE="base domain workload optimum strategy published methods glm affine accumulator accounting noise fit minimum counts plan"
+PURE="base domain workload optimum strategy blocks time published methods glm affine accumulator accounting noise fit minimum counts plan"
 ROOMS=($PURE server ledger worker door api fdw)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "

@@ -13,7 +13,7 @@
 #include "counts/aggregate.h"
 #include "door/door.h"
 #include "ledger/strategies.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 
 /* Attributes that sums are by, and what is measured of them. */
 typedef struct pe_space

@@ -25,7 +25,7 @@
 #include "server/settings.h"
 #include "server/values.h"
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /* As of histograms. */
 #define AGGREGATE_GAP 1e-6

@@ -11,7 +11,7 @@
 #include "api/literal.h"
 #include "api/near_zero.h"
 #include "optimum/optimum.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "server/settings.h"
 #include "noise/interval.h"
 

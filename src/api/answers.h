@@ -6,7 +6,7 @@
 #define PE_API_ANSWERS_H
 
 #include "api/label.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "noise/noise.h"

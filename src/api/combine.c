@@ -19,7 +19,7 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "optimum/optimum.h"
-#include "strategy/combine.h"
+#include "blocks/combine.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_combine);
 

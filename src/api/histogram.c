@@ -20,7 +20,7 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "methods/make.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_measure);

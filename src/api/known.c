@@ -20,7 +20,7 @@
 #include "ledger/budget.h"
 #include "server/access.h"
 #include "server/settings.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /* So many of the newest releases are looked at, */
 #define MOST_RELEASES "1000"

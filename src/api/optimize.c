@@ -17,7 +17,7 @@
 #include "api/answers.h"
 #include "api/arguments.h"
 #include "api/rows.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "server/access.h"
 #include "server/settings.h"
 #include "door/obtain.h"

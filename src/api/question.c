@@ -20,7 +20,7 @@
 #include "server/settings.h"
 #include "server/shim.h"
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /*
  * How near to the optimum a strategy is made for a histogram, and how near one must be that is there already.
@@ -108,7 +108,7 @@ neighbours_of(const pe_histogram *h)
 	return h->asked.request->whole ? PE_ADD_REMOVE : pe_dataset_neighbours(h->asked.dataset);
 }
 
-/* Whether blocks are made (strategy/blocks.h). */
+/* Whether blocks are made (blocks/blocks.h). */
 static bool
 is_by_blocks(const pe_histogram *h, const pe_classes *classes)
 {

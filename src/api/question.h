@@ -9,7 +9,7 @@
 #define PE_API_QUESTION_H
 
 #include "api/request.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "door/door.h"
 #include "ledger/strategies.h"
 

@@ -20,7 +20,7 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "server/shim.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_report);
 

@@ -12,7 +12,7 @@
 #include "api/question.h"
 #include "door/periods.h"
 #include "ledger/series.h"
-#include "strategy/continual.h"
+#include "time/continual.h"
 
 /* Lengths that reports of open-ended series are answered with: powers of 2, up to PE_MAX_PERIODS. */
 #define PE_ANSWERING 13

@@ -17,7 +17,7 @@
 #include "api/predicate.h"
 #include "api/series.h"
 #include "api/time_blocks.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "ledger/chain.h"
 #include "ledger/time.h"
 #include "server/access.h"

@@ -44,7 +44,7 @@
  *
  * Where cells are told apart by periods (pe_periods_cut), rows and groups are cut in each period by itself, and those of the first p
  * periods of a unit that have rows that count are taken.  So a unit adds in each period some x in N^n with sum x <= k, or m distinct groups, and nothing
- * but in p periods, for any other rows.  Which periods these are does not change with what comes in later ones: strategy/continual.h asks for that.
+ * but in p periods, for any other rows.  Which periods these are does not change with what comes in later ones: time/continual.h asks for that.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H

@@ -15,7 +15,7 @@
 #include "server/settings.h"
 #include "server/shim.h"
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "worker/channel.h"
 #include "methods/make.h"
 

@@ -2,7 +2,7 @@
  * periods.h
  *	  The door for a period of a series.
  *
- * Released: y_t of strategy/continual.h, once for each period: the measurement that the ledger stores (ledger/series.h
+ * Released: y_t of time/continual.h, once for each period: the measurement that the ledger stores (ledger/series.h
  * says why a draw that it does not store may be repeated).  Neighbours, sensitivity, cost and theorem: plan/plan_series.c.
  *
  * One scan, under one snapshot, reads the rows of all periods that y_t takes, as cells of the domain, or into the tables of sums: the

@@ -20,7 +20,7 @@
 #include "ledger/chain.h"
 #include "ledger/strategies.h"
 #include "methods/make.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /* ------------------------------------------------------------------
  * The key

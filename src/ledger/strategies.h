@@ -23,7 +23,7 @@ typedef struct pe_strategy_key
 {
 	const pe_workload *workload;
 	const bool *possible;		/* cells that a predicate leaves; NULL: all */
-	const bool *const *possible_of; /* likewise of each attribute, for blocks (strategy/blocks.h) */
+	const bool *const *possible_of; /* likewise of each attribute, for blocks (blocks/blocks.h) */
 	int			spare;			/* of blocks: strategy.h */
 	bool		whole;			/* one matrix for all cells, if it can be had */
 	pe_method	method;			/* dawa: how its estimates are kept */

@@ -3,7 +3,7 @@
  *	  The column of a dataset that says when a row arrived.
  *
  * The owner declares it, and that it is filled on insert and never changed: a row is in one period of a
- * series then, and what it loses is what the series was charged (strategy/continual.h).  A row whose
+ * series then, and what it loses is what the series was charged (time/continual.h).  A row whose
  * time is changed can be in two periods and loses up to as much again at each change.
  *
  * The owner can have the database hold it: two triggers on each table of the dataset, which are the owner's own, refuse to change, delete, add or

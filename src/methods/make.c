@@ -15,7 +15,7 @@
 #include "published/published.h"
 #include "published/partition.h"
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "strategy/rounding.h"
 
 /* What rounding may add to the objective of a design. */

@@ -36,7 +36,7 @@
 #include "fit/fit.h"
 #include "minimum/minimum.h"
 #include "noise/noise.h"
-#include "strategy/continual.h"
+#include "time/continual.h"
 
 typedef struct pe_plan pe_plan;
 
@@ -191,7 +191,7 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 
 /*
  * The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free.
- * Of blocks it is the noise of one with D = 1 and the whole share, which is the unit of variances (strategy/blocks.h).
+ * Of blocks it is the noise of one with D = 1 and the whole share, which is the unit of variances (blocks/blocks.h).
  */
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 

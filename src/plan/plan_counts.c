@@ -9,7 +9,7 @@
 #include "accounting/conversion.h"
 #include "base/mem.h"
 #include "published/partition.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /* ----------
  * A strategy, measured with noise
@@ -103,7 +103,7 @@ strategy_cost(const pe_plan *plan)
 	return pe_cost_exact(plan->accounting, plan->nano, as_rho);
 }
 
-/* The shares and the sensitivities are of the very blocks that are applied: strategy/blocks.h. */
+/* The shares and the sensitivities are of the very blocks that are applied: blocks/blocks.h. */
 static void
 measure_blocks(const pe_plan *plan, pe_allowance *allowance, const int64_t *counts, pe_i128 *exact,
 			   int64_t *released, void (*hold) (void))

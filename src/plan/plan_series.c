@@ -2,10 +2,10 @@
  * plan_series.c
  *	  Plans of a series of reports: every period measured with the noise of one plan, for one cost, paid once.
  *
- * Released, period by period: y_t = sum_(s <= t) L_ts A x_s + noise, L of strategy/continual.h and A the strategy of the cells.
+ * Released, period by period: y_t = sum_(s <= t) L_ts A x_s + noise, L of time/continual.h and A the strategy of the cells.
  *
  * Neighbours and sensitivity, of the dataset's rules.  S is Delta^2 of A for the rows of a unit in one period, for add_remove
- * (strategy/strategy.h; of blocks strategy/blocks.h), and C the factor of time under pe_presence (strategy/continual.h), which has
+ * (strategy/strategy.h; of blocks blocks/blocks.h), and C the factor of time under pe_presence (time/continual.h), which has
  * substitute in it.  For all neighbours, with d_s the difference of period s as reading t sees it,
  *
  *		sum_t |sum_s L_ts A d_s|^2 <= C S,

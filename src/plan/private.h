@@ -9,7 +9,7 @@
 #include "counts/dawa.h"
 #include "noise/private.h"
 #include "plan/plan.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 /* A kind of plan. */
 typedef struct pe_plan_kind

@@ -46,7 +46,7 @@ extern int32_t pe_over_first(const pe_over *over, int32_t periods, int32_t query
 /*
  * The same queries, numbered alike, as a workload over the periods in reverse: cell j is period
  * periods - 1 - j.  A strategy T over those cells that is upper triangular measures in row i what
- * period periods - 1 - i and those before it hold (strategy/continual.h).  Free it with pe_workload_free.
+ * period periods - 1 - i and those before it hold (time/continual.h).  Free it with pe_workload_free.
  */
 extern void pe_over_workload(const pe_over *over, int32_t periods, pe_workload *workload);
 

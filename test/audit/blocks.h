@@ -12,7 +12,7 @@
 #define PE_AUDIT_BLOCKS_H
 
 #include "plan/private.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "allowance.h"
 
 #define WHOLE (1 << 30)

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "strategy/strategy.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"

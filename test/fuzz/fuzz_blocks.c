@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "block_questions.h"
 
 /* More of them would take the time that fuzzing needs. */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "strategy/strategy.h"
 
 static void

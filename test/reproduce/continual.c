@@ -3,7 +3,7 @@
  *	  Running totals of a table that grows, on one budget: errors of every report by the strategies of this project and by
  *	  what else is done.
  *
- *		optimum		the least sum of squared errors of all strategies, attained period by period (strategy/continual.h)
+ *		optimum		the least sum of squared errors of all strategies, attained period by period (time/continual.h)
  *		largest		the least error of the worst report
  *		toeplitz	rows that are the same for every number of periods
  *		tree		counts of 1, b, b^2 .. periods (Dwork, Naor, Pitassi, Rothblum 2010; Chan, Shi, Song 2011), each report the best linear
@@ -26,7 +26,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/continual.h"
+#include "time/continual.h"
 
 #define SIX_DIGITS 6e-6
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

@@ -24,7 +24,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 
 #define SIX_DIGITS 6e-6
 #define SMALL 5000				/* cells of a small table */

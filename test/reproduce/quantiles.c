@@ -34,7 +34,7 @@
 #include "methods/make.h"
 #include "noise/noise.h"
 #include "plan/plan.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 
 #define EPSILON 1.0
 #define DELTA 1e-9

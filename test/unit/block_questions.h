@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/linalg.h"
-#include "strategy/blocks.h"
-#include "strategy/reconstruct.h"
+#include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 
 /* Beyond these the questions take time. */
 #define ASKED_AXES 8

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "numbers.h"
 
 /* ---- by hand ---- */

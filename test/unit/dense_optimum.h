@@ -9,7 +9,7 @@
 
 #include "base/linalg.h"
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "block_tables.h"
 #include "numbers.h"
 #include "workloads.h"

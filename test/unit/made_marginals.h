@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "shim.h"
 #include "workloads.h"
 

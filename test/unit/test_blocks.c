@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "strategy/blocks_neighbours.c"
+#include "blocks/blocks_neighbours.c"
 #include "block_questions.h"
 #include "block_tables.h"
 #include "shim.h"

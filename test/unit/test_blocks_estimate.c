@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
-#include "strategy/blocks.h"
+#include "blocks/reconstruct.h"
+#include "blocks/blocks.h"
 #include "block_tables.h"
 #include "shim.h"
 #include "workloads.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "strategy/marginals.h"
+#include "blocks/marginals.h"
 #include "made_marginals.h"
 #include "reference_marginals.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "made_marginals.h"
 
 #define SMALL 256				/* cells of the product of all attributes, at most */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "shim.h"
-#include "strategy/residual.h"
+#include "blocks/residual.h"
 #include "union.h"
 
 /* Whether every block can be drawn, also for units of three rows. */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "plan/private.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "block_tables.h"
 #include "shim.h"
 #include "statistics.h"

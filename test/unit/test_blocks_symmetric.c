@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/linalg.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "dense_optimum.h"
 #include "numbers.h"
 #include "reference_symmetric.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "methods/make.h"
-#include "strategy/combine.h"
+#include "blocks/combine.h"
 #include "block_tables.h"
 #include "shim.h"
 #include "workloads.h"

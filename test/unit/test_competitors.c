@@ -14,8 +14,8 @@
 
 #include <math.h>
 
-#include "strategy/blocks.h"
-#include "strategy/reconstruct.h"
+#include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 #include "methods/make.h"
 #include "numbers.h"
 #include "shim.h"

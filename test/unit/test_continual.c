@@ -17,8 +17,8 @@
 #include <time.h>
 
 #include "domain/units.h"
-#include "strategy/blocks.h"
-#include "strategy/continual.h"
+#include "blocks/blocks.h"
+#include "time/continual.h"
 #include "numbers.h"
 #include "reference_continual.h"
 #include "shim.h"

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "strategy/strategy.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"
 #include "workloads.h"

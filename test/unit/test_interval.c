@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "methods/make.h"
 #include "noise/interval.h"
 #include "noise/private.h"

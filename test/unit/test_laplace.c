@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "noise/gauss.h"
 #include "noise/laplace.h"
 #include "noise/private.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"
 

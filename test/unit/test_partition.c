@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "published/partition.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "numbers.h"
 
 #define MOST 16					/* columns */

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "strategy/strategy.h"
 #include "numbers.h"
 #include "shim.h"

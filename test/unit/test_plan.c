@@ -15,7 +15,7 @@
 #include "accounting/conversion.h"
 #include "fit/methods.h"
 #include "plan/private.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "models.h"
 #include "shim.h"
 

@@ -18,7 +18,7 @@
 #include "accounting/conversion.h"
 #include "plan/private.h"
 #include "strategy/share.h"
-#include "strategy/reconstruct.h"
+#include "blocks/reconstruct.h"
 #include "block_tables.h"
 #include "numbers.h"
 #include "shim.h"

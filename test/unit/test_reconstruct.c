@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "optimum/optimum.h"
-#include "strategy/blocks.h"
-#include "strategy/reconstruct.h"
+#include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"
 

@@ -17,8 +17,8 @@
 #include <math.h>
 
 #include "strategy/rounding.c"
-#include "strategy/blocks.h"
-#include "strategy/reconstruct.h"
+#include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"
 #include "workloads.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/blocks.h"
+#include "blocks/blocks.h"
 #include "numbers.h"
 #include "workloads.h"
 
