@@ -2,7 +2,7 @@
 # Checks rules of the source that no compiler checks, and prints TAP:
 #
 #   rooms     a file under src/<room> includes only headers of its own room or of rooms before it (ROOMS below), room fdw,
-#             which is outside the trusted base, only those of api and server, and the rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
+#             which is outside the trusted base, only those of ask, api and server, and the rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
 #   private   fields of costs, allowances and noises only in accounting, noise and plan, those of plans only in plan; the
 #             mechanisms that draw without an allowance are called from noise alone
 #   plan      a front that sets a cost's field, a front that makes a noise, and a door that pairs one plan's cost with
@@ -23,7 +23,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
 PURE="base domain workload optimum strategy blocks time published methods glm affine accumulator accounting noise fit minimum counts plan"
-ROOMS=($PURE server ledger worker door api fdw)
+ROOMS=($PURE server ledger worker door ask read owner api fdw)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
 BLAS=" cblas.h lapacke.h "
@@ -44,7 +44,7 @@ rank_of() { # rank_of ROOM: its place among ROOMS, or nothing
 may_include() {
 	[ "$1" = "$2" ] && return 0
 	[[ $SIBLINGS == *" $1 "* && $SIBLINGS == *" $2 "* ]] && return 1
-	[ "$1" = fdw ] && [ "$2" != api ] && [ "$2" != server ] && return 1
+	[ "$1" = fdw ] && [[ " ask api server " != *" $2 "* ]] && return 1
 	[ "$(rank_of "$2")" -lt "$(rank_of "$1")" ]
 }
 

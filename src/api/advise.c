@@ -12,10 +12,10 @@
 
 #include "utils/builtins.h"
 
-#include "api/aggregate.h"
-#include "api/arguments.h"
-#include "api/question.h"
-#include "api/rows.h"
+#include "ask/ask_sums.h"
+#include "server/arguments.h"
+#include "ask/ask_counts.h"
+#include "server/return_rows.h"
 #include "server/access.h"
 #include "server/values.h"
 

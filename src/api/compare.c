@@ -16,9 +16,9 @@
 
 #include "accounting/filter.h"
 #include "accounting/conversion.h"
-#include "api/answers.h"
-#include "api/arguments.h"
-#include "api/rows.h"
+#include "ask/answers.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
 #include "server/settings.h"
 #include "server/shim.h"
 #include "door/obtain.h"

@@ -9,7 +9,7 @@
 #include "fmgr.h"
 
 #include "accounting/conversion.h"
-#include "api/arguments.h"
+#include "server/arguments.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_epsilon_of_rho);
 PG_FUNCTION_INFO_V1(pe_sql_rho_of_epsilon);

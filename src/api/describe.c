@@ -11,8 +11,8 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "api/arguments.h"
-#include "api/sizes.h"
+#include "server/arguments.h"
+#include "ask/ask_sizes.h"
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"

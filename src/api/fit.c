@@ -9,9 +9,9 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 
-#include "api/arguments.h"
-#include "api/model.h"
-#include "api/rows.h"
+#include "server/arguments.h"
+#include "ask/ask_model.h"
+#include "server/return_rows.h"
 #include "server/access.h"
 #include "ledger/models.h"
 

@@ -32,9 +32,9 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "api/float_array.h"
-#include "api/model.h"
-#include "api/options.h"
+#include "server/float_array.h"
+#include "ask/ask_model.h"
+#include "server/aggregate_options.h"
 #include "door/reader.h"
 #include "door/values.h"
 #include "server/access.h"

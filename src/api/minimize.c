@@ -5,10 +5,10 @@
  */
 #include "postgres.h"
 
-#include "api/arguments.h"
-#include "api/minimum_question.h"
-#include "api/polytope.h"
-#include "api/rows.h"
+#include "server/arguments.h"
+#include "ask/ask_minimum.h"
+#include "ask/polytope.h"
+#include "server/return_rows.h"
 #include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine);

@@ -6,7 +6,7 @@
 
 #include "fmgr.h"
 
-#include "api/changes.h"
+#include "owner/changes.h"
 #include "base/linalg.h"
 #include "worker/mailbox.h"
 #include "server/settings.h"

@@ -14,9 +14,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "api/answers.h"
-#include "api/arguments.h"
-#include "api/rows.h"
+#include "ask/answers.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
 #include "blocks/blocks.h"
 #include "server/access.h"
 #include "server/settings.h"

@@ -11,9 +11,9 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "api/aggregate_call.h"
-#include "api/arguments.h"
-#include "api/rows.h"
+#include "ask/sums_call.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
 #include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_remaining);

@@ -14,9 +14,9 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "api/arguments.h"
-#include "api/rows.h"
-#include "api/series.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
+#include "ask/ask_series.h"
 #include "server/access.h"
 #include "server/settings.h"
 #include "worker/channel.h"

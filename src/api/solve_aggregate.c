@@ -17,10 +17,10 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "api/arguments.h"
-#include "api/float_array.h"
-#include "api/options.h"
-#include "api/polytope.h"
+#include "server/arguments.h"
+#include "server/float_array.h"
+#include "server/aggregate_options.h"
+#include "ask/polytope.h"
 #include "door/reader.h"
 #include "server/settings.h"
 

@@ -11,8 +11,8 @@
 #include "utils/builtins.h"
 
 #include "accounting/conversion.h"
-#include "api/arguments.h"
-#include "api/rows.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
 #include "ledger/budget.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_spent);

@@ -11,7 +11,7 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "api/answers.h"
+#include "ask/answers.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_workload_in);
 PG_FUNCTION_INFO_V1(pe_sql_workload_recv);

@@ -5,7 +5,7 @@
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
  * cell of the declared domain (of blocks: of some of its tables, blocks/blocks.h), or what counts/dawa.h makes of the counts, stored
- * in the ledger, or of the numbers of units that have so many rows (api/rows_per_unit.c), and nothing else about the
+ * in the ledger, or of the numbers of units that have so many rows (ask/ask_sizes.c), and nothing else about the
  * rows: not an error, not the time beyond a quantum, not a statistic.  The
  * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
  * (domain/units.h), in as many scans as the size of the table asks for.  A

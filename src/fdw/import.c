@@ -19,7 +19,7 @@
 #include "utils/resowner.h"
 #include "utils/varlena.h"
 
-#include "api/arguments.h"
+#include "server/arguments.h"
 #include "api/public_cells.h"
 #include "fdw/import.h"
 

@@ -17,8 +17,8 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "api/arguments.h"
-#include "api/near_zero.h"
+#include "server/arguments.h"
+#include "ask/near_zero.h"
 #include "fdw/options.h"
 #include "fdw/select.h"
 #include "server/settings.h"

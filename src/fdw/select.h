@@ -9,7 +9,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "api/aggregate_call.h"
+#include "ask/sums_call.h"
 #include "fdw/groups.h"
 #include "fdw/plan.h"
 #include "fdw/target.h"

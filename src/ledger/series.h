@@ -57,7 +57,7 @@ typedef struct pe_series
 	int64		strategy_id;	/* of the cells; 0: the workload itself */
 	int			aggregates;		/* 0: counts */
 	char	  **aggregate;
-	int			never_nulls;	/* numbers that every row had (api/aggregate.h) */
+	int			never_nulls;	/* numbers that every row had (ask/ask_sums.h) */
 	char	  **never_null;
 	int			cells_per_unit; /* 0: units are not counted */
 	int			shares;			/* of the cost: one of each sum that is measured */

@@ -7,7 +7,7 @@
  * time is changed can be in two periods and loses up to as much again at each change.
  *
  * The owner can have the database hold it: two triggers on each table of the dataset, which are the owner's own, refuse to change, delete, add or
- * truncate rows of periods that are over (api/time.c), replicated ones too.  Whether they are there and fire is asked before every measurement of a
+ * truncate rows of periods that are over (owner/time_column.c), replicated ones too.  Whether they are there and fire is asked before every measurement of a
  * series: partitions and children come later.  DROP, DETACH PARTITION, ALTER TABLE that computes rows anew, triggers that fire after ours and
  * triggers that were disabled in between stay the owner's word.
  */

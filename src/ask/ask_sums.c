@@ -1,0 +1,1123 @@
+/*
+ * ask_sums.c
+ *	  What aggregates are asked for, and what is measured for them.  See ask_sums.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#include "ask/ask_sums.h"
+#include "ask/answers.h"
+#include "server/arguments.h"
+#include "ask/literals.h"
+#include "ask/ask_predicate.h"
+#include "ask/ask_counts.h"
+#include "ask/by_columns.h"
+#include "ask/ask_blocks.h"
+#include "door/obtain.h"
+#include "methods/make.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/values.h"
+#include "optimum/optimum.h"
+#include "blocks/blocks.h"
+
+/* As of histograms. */
+#define AGGREGATE_GAP 1e-6
+#define ACCEPTED_GAP 1e-3
+
+/* ------------------------------------------------------------------
+ * Texts
+ * ------------------------------------------------------------------
+ */
+
+static void
+parse_aggregates(pe_aggregation *g)
+{
+	const pe_request *request = g->asked.request;
+
+	if (request->aggregates == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no aggregate is asked for"),
+				 errhint("For example aggregates => '{count(*)}'.")));
+	if (request->aggregates > PE_MAX_AGGREGATES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%d aggregates are more than can be asked for at once", request->aggregates),
+				 errdetail("At most %d can be.", PE_MAX_AGGREGATES)));
+	for (g->aggregates = 0; g->aggregates < request->aggregates; g->aggregates++)
+	{
+		const char *text = request->aggregate[g->aggregates];
+		pe_text_error error;
+
+		if (!pe_aggregate_parse(text, g->asked.dataset->unit, &g->aggregate[g->aggregates], &error))
+			pe_refuse_text(text, &error);
+	}
+}
+
+/* Calls visit for every aggregate, those in ratios among them. */
+static void
+visit_all(pe_aggregation *g, void (*visit) (pe_aggregation *g, pe_aggregate *a, const char *text))
+{
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		pe_aggregate *a = &g->aggregate[i];
+
+		visit(g, a, g->asked.request->aggregate[i]);
+		for (int p = 0; p < 2 && a->part[p] != NULL; p++)
+			visit(g, a->part[p], g->asked.request->aggregate[i]);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Attributes of groups and of quantiles
+ * ------------------------------------------------------------------
+ */
+
+/* The place of a name among the first columns, or -1. */
+static int
+place_of(const pe_column *columns, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(columns[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static void
+refuse_attribute(const char *name, const char *why, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("attribute \"%s\" %s", name, why),
+			 errhint("%s", hint)));
+}
+
+static void
+check_number(const pe_column *column)
+{
+	if (!pe_type_is_number(column->type))
+		refuse_attribute(column->name, "has no numbers", "Sums, averages and quantiles are of numbers.");
+	if (column->domain.kind != PE_BINS)
+		refuse_attribute(column->name, "has no bounds",
+						 "The owner declares bounds in place of its levels by dp.alter_attribute(dataset, attribute, lower, upper, bins).");
+}
+
+static void
+load_one(pe_aggregation *g, char *name, pe_column *column)
+{
+	int			one = 1;
+
+	*column = pe_columns_load(g->asked.dataset, &name, &one)[0];
+}
+
+static void
+add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	int			place;
+
+	if (a->kind != PE_AGG_QUANTILE)
+		return;
+	place = place_of(g->columns, g->groups + g->quantiles, a->column[0]);
+	if (place >= 0 && place < g->groups)
+		refuse_attribute(a->column[0], "is grouped by", "Within a group it has one cell: there is no quantile to tell.");
+	if (place < 0)
+	{
+		place = g->groups + g->quantiles;
+		pe_check_attributes(place + 1);
+		load_one(g, a->column[0], &g->columns[place]);
+		check_number(&g->columns[place]);
+		if (pe_attribute_ordered_cells(&g->columns[place].domain) == 1)
+			return;				/* its bins say nothing: a grid is laid between its bounds */
+		g->quantiles++;
+	}
+	a->attribute = place;
+}
+
+static void
+refuse_quantile(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	if (a->kind == PE_AGG_QUANTILE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles do not go with a workload"),
+				 errdetail("They are told for the groups of the attributes in by."),
+				 errhint("Leave workload out, or measure the workload times prefix(%s) by dp.measure and use dp.quantile.",
+						 quote_identifier(a->column[0]))));
+}
+
+/* Room for numbers behind all attributes. */
+static void
+load_attributes(pe_aggregation *g)
+{
+	const pe_request *request = g->asked.request;
+	pe_column  *columns;
+
+	pe_check_attributes(request->attributes);
+	g->groups = request->attributes;
+	columns = pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
+	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
+	memcpy(g->columns, columns, g->groups * sizeof(*columns));
+	visit_all(g, add_quantile_attribute);
+	if (request->workload != NULL && !g->stored)
+		visit_all(g, refuse_quantile);
+}
+
+/* ------------------------------------------------------------------
+ * Predicate and conditions
+ * ------------------------------------------------------------------
+ */
+
+/* Which attributes drop a row from all sums: those of groups and of the predicate. */
+static uint32
+dropping(const pe_aggregation *g)
+{
+	uint32		bits = (UINT32_C(1) << g->groups) - 1;
+
+	for (int i = 0; g->selection != NULL && i < g->selection->leaves; i++)
+		bits |= UINT32_C(1) << g->selection->leaf[i].attribute;
+	return bits;
+}
+
+/* The text of an aggregate's condition: count(x) counts rows where x is there, which a canonical one has in its condition already. */
+static char *
+condition_text(const pe_aggregation *g, const pe_aggregate *a)
+{
+	const char *there = a->kind == PE_AGG_COUNT && a->column[0] != NULL
+		? psprintf("%s IS NOT NULL", quote_identifier(a->column[0])) : NULL;
+
+	if (there != NULL && a->where != NULL && !g->stored)
+		return psprintf("%s AND (%s)", there, a->where);
+	return pstrdup(a->where != NULL ? a->where : there);
+}
+
+static void
+add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	pe_conditions *conditions = &g->conditions;
+	int			count = g->groups + g->quantiles + g->watched;
+	pe_predicate *predicate;
+	int			c = 0;
+
+	if (a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL))
+		return;
+	predicate = pe_predicate_argument(g->asked.dataset, condition_text(g, a), g->columns, &count);
+	g->watched = count - g->groups - g->quantiles;
+	while (c < conditions->count && strcmp(conditions->text[c], predicate->canonical) != 0)
+		c++;
+	if (c == PE_MAX_CONDITIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates have too many conditions"),
+				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.", PE_MAX_CONDITIONS),
+				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels has one for each value; "
+						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
+	a->condition = c;
+	if (c < conditions->count)
+		return;
+	conditions->text[conditions->count++] = predicate->canonical;
+	g->needed.condition[g->needed.conditions++] = *predicate;
+}
+
+static void
+parse_conditions(pe_aggregation *g)
+{
+	int			count = g->groups + g->quantiles;
+
+	if (g->asked.request->predicate != NULL)
+	{
+		g->selection = pe_predicate_argument(g->asked.dataset, g->asked.request->predicate, g->columns, &count);
+		g->predicate = g->selection->canonical;
+		g->watched = count - g->groups - g->quantiles;
+	}
+	visit_all(g, add_condition);
+	g->needed.dropping = dropping(g);
+	pe_sums_prepare(&g->needed);
+}
+
+/* ------------------------------------------------------------------
+ * Numbers
+ * ------------------------------------------------------------------
+ */
+
+static pe_number
+number_of(const pe_column *column)
+{
+	bool		whole = column->type == INT2OID || column->type == INT4OID || column->type == INT8OID;
+	bool		clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
+	double		lower;
+	double		upper;
+	pe_number	number;
+
+	pe_column_bounds(column, &lower, &upper);
+	if (!pe_number_init(&number, lower, whole ? floor(upper) : upper, clamp, whole))
+		refuse_attribute(column->name, "has bounds that are too close together", "Sums need bounds that differ.");
+	return number;
+}
+
+static int
+find_number(pe_aggregation *g, char *name)
+{
+	pe_sums    *sums = &g->needed;
+	int			count = g->groups + g->quantiles + g->watched;
+	pe_column  *column = &g->columns[count + sums->numbers];
+	int			n = place_of(&g->columns[count], sums->numbers, name);
+
+	if (n >= 0)
+		return n;
+	if (sums->numbers == PE_MAX_NUMBERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates are of too many columns"),
+				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+	load_one(g, name, column);
+	check_number(column);
+	g->number_column[sums->numbers] = column;
+	sums->number[sums->numbers] = number_of(column);
+	return sums->numbers++;
+}
+
+static void
+add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	for (int i = 0; i < 2; i++)
+		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->attribute < 0)
+			a->number[i] = find_number(g, a->column[i]);
+}
+
+static bool
+is_not_null(const pe_dataset *dataset, const char *name)
+{
+	HeapTuple	tuple = SearchSysCacheAttName(dataset->relation, name);
+	bool		not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return not_null;
+}
+
+static bool
+is_named(char *const *name, int names, const char *sought)
+{
+	for (int i = 0; i < names; i++)
+		if (strcmp(name[i], sought) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Numbers that every row has, so that the count of rows is theirs too.  They are part of the canonical request: a
+ * release is read as it was measured.  A column that is no longer NOT NULL within a version makes such an average
+ * wrong, and nothing else: no sensitivity follows from it.
+ */
+static void
+find_always_there(pe_aggregation *g)
+{
+	for (int n = 0; n < g->needed.numbers; n++)
+	{
+		const pe_column *column = g->number_column[n];
+		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
+			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
+			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
+
+		if (there)
+			g->never_null |= UINT32_C(1) << n;
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Units
+ * ------------------------------------------------------------------
+ */
+
+static void
+resolve_cells_per_unit(pe_aggregation *g)
+{
+	const pe_request *request = g->asked.request;
+	const pe_dataset *dataset = g->asked.dataset;
+
+	if (!request->limits_cells)
+	{
+		g->cells_per_unit = dataset->unit != NULL ? dataset->max_rows : 0;
+		return;
+	}
+	if (dataset->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cells_per_unit is for datasets with a unit"),
+				 errdetail("In dataset \"%s\" each row is a unit, and is in one cell.", dataset->name)));
+	if (!g->stored && (request->cells_per_unit < 1 || request->cells_per_unit > 65535))
+		pe_refuse_parameter("cells_per_unit", psprintf("%d", request->cells_per_unit), "a number from 1 to 65535");
+	g->cells_per_unit = request->cells_per_unit;
+}
+
+/* The attributes that a term tells apart; false if its groups overlap or are no cells. */
+static bool
+is_grouping(const pe_term *term, uint32 *set)
+{
+	*set = 0;
+	for (int f = 0; f < term->factors; f++)
+	{
+		if (term->factor[f].constructor == PE_TOTAL)
+			continue;
+		if (term->factor[f].constructor != PE_IDENTITY || term->factor[f].attribute < 0)
+			return false;
+		*set |= UINT32_C(1) << term->factor[f].attribute;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Spaces and parts
+ * ------------------------------------------------------------------
+ */
+
+static char *
+identity_text(const pe_column *columns, int count)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "", quote_identifier(columns[i].name));
+	return count > 0 ? text.data : pstrdup("identity");
+}
+
+/* A space over some attributes of the domain, with its workload. */
+static int
+add_space(pe_aggregation *g, uint32 set, const char *workload)
+{
+	pe_space   *s = &g->space[g->spaces];
+	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
+
+	for (int a = 0; a < g->domain->attributes; a++)
+		if ((set >> a & 1) != 0)
+			columns[s->attributes++] = g->columns[a];
+	s->columns = columns;
+	s->set = set;
+	s->domain = pe_columns_domain(columns, s->attributes, 0);
+	pe_columns_check_product(s->domain);
+	pe_parse_columns_workload(g->asked.dataset, columns, s->domain, workload != NULL ? workload : identity_text(columns, s->attributes), &s->workload);
+	return g->spaces++;
+}
+
+/* Of each class of a group's attribute, whether the predicate leaves any of its declared cells. */
+static bool *
+classes_left(const pe_attribute *attribute, const bool *left)
+{
+	int32		cells = pe_attribute_declared_cells(attribute);
+	bool	   *has = palloc0(attribute->classes * sizeof(bool));
+
+	for (int32 cell = 0; cell < cells; cell++)
+		has[attribute->class_of[cell]] |= left[cell];
+	return has;
+}
+
+/*
+ * A predicate tells the declared cells of an attribute that is rolled up apart in a watched column, as if the two were
+ * independent.  No row is in a class of which it leaves no cell.
+ */
+static void
+shrink_classes(pe_aggregation *g, const pe_domain *domain)
+{
+	const pe_space *s = &g->space[0];
+	pe_domain  *counted = pe_columns_domain(g->columns, domain->attributes + domain->watched, 0);
+	int			first = g->groups + g->quantiles;
+	bool	   *left[PE_MAX_ATTRIBUTES] = {NULL};
+
+	pe_predicate_attributes(g->selection, counted, left);
+	for (int a = 0; a < g->groups; a++)
+	{
+		int			watched = place_of(g->columns + first, g->watched, g->columns[a].name);
+		bool	   *has;
+
+		if (g->columns[a].roll_up == NULL || watched < 0 || left[first + watched] == NULL)
+			continue;
+		has = classes_left(&g->columns[a].domain, left[first + watched]);
+		for (int32 cell = 0; cell < s->domain->cells; cell++)
+			s->possible[cell] = s->possible[cell] && has[pe_domain_coordinate(s->domain, cell, a)];
+	}
+}
+
+/* Of groups: which cells the predicate leaves. */
+static void
+find_possible(pe_aggregation *g)
+{
+	int			count = g->groups + g->quantiles + g->watched;
+	pe_domain  *domain;
+
+	if (g->selection == NULL)
+		return;
+	domain = pe_columns_domain(g->columns, count, count - g->groups);
+	pe_check_memory(pe_predicate_memory(g->selection, domain));
+	g->space[0].possible = pe_predicate_cells(g->selection, domain);
+	shrink_classes(g, domain);
+}
+
+static void
+add_part(pe_aggregation *g, int sum, int space, int term)
+{
+	if (g->parts == PE_MAX_SUMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates need too many sums"),
+				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
+	g->source[g->parts++] = (pe_source_of_part) {sum, space, term};
+}
+
+/* Units are counted anew for every term of the workload: how many are in two groups together follows from no sum. */
+static void
+add_units(pe_aggregation *g, int sum)
+{
+	const pe_workload *workload = &g->space[0].workload;
+
+	for (int t = 0; t < workload->terms; t++)
+	{
+		uint32		set;
+
+		if (!is_grouping(&workload->term[t], &set))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("count(distinct unit) does not go with this workload"),
+					 errdetail("A unit may be in several of its groups, and units of groups together do not add up."),
+					 errhint("Use terms of identity and total: each is counted by itself.")));
+		add_part(g, sum, add_space(g, set, NULL), t);
+	}
+}
+
+/* The attribute of a quantile that a sum is by, or -1. */
+static int
+quantile_attribute(const pe_aggregation *g, const pe_sum *sum)
+{
+	for (int a = g->groups; a < g->groups + g->quantiles; a++)
+		if ((sum->needs & PE_HAS_ATTRIBUTE(a)) != 0)
+			return a;
+	return -1;
+}
+
+/* A factor times the cells of all groups. */
+static const char *
+times_groups(const pe_aggregation *g, const char *factor)
+{
+	return g->groups > 0 ? psprintf("%s * %s", identity_text(g->columns, g->groups), factor) : factor;
+}
+
+/* The ranges of cells from 1, 2, ... on: with the prefixes they tell how ranks vary with the total (counts/quantile.h). */
+static const char *
+ranges_above(const char *name, int32 cells)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "ranges(%s; ", name);
+	for (int32 from = 1; from < cells; from++)
+		appendStringInfo(&text, "%s%d-%d", from > 1 ? ", " : "", from, cells - 1);
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+static void
+add_ranks(pe_aggregation *g, int sum, int attribute)
+{
+	const pe_column *x = &g->columns[attribute];
+	const char *name = quote_identifier(x->name);
+	int32		cells = pe_attribute_ordered_cells(&x->domain);
+	int			space;
+
+	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute, times_groups(g, psprintf("prefix(%s)", name)));
+	g->space[space].above_text = times_groups(g, ranges_above(name, cells));
+	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain, g->space[space].above_text, &g->space[space].above);
+	add_part(g, sum, space, -1);
+}
+
+/* What is chosen on a grid is no measurement, and has a plan of its own. */
+static void
+check_grid(pe_aggregation *g)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		g->on_grid |= g->needed.sum[s].kind == PE_SUM_GRID;
+	if (g->on_grid && g->needed.sums > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles of an attribute with a single bin do not go with other aggregates"),
+				 errdetail("They are chosen on a grid between its bounds, all of the same rows."),
+				 errhint("Ask for the others in a request of their own.")));
+}
+
+static void
+find_spaces(pe_aggregation *g)
+{
+	pe_sums    *needed = &g->needed;
+
+	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
+	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
+	pe_histogram_check_rows(&g->space[0].workload);
+	check_grid(g);
+	if (g->on_grid)
+	{
+		add_part(g, 0, 0, -1);
+		return;
+	}
+	find_possible(g);
+	for (int s = 0; s < needed->sums; s++)
+	{
+		int			attribute = quantile_attribute(g, &needed->sum[s]);
+
+		if (needed->sum[s].kind == PE_SUM_UNITS)
+			add_units(g, s);
+		else if (attribute >= 0)
+			add_ranks(g, s, attribute);
+		else
+			add_part(g, s, 0, -1);
+	}
+}
+
+/* The aggregates in one form; two that are the same are asked for once. */
+static const char *
+condition_of(const void *argument, int condition)
+{
+	return ((const pe_aggregation *) argument)->conditions.text[condition];
+}
+
+static void
+write_texts(pe_aggregation *g)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		g->text[i] = pe_aggregate_canonical(&g->aggregate[i], condition_of, g);
+}
+
+/* The texts and names of a request. */
+static void
+resolve_names(pe_aggregation *g)
+{
+	g->rules = pe_door_rules(g->asked.dataset);
+	resolve_cells_per_unit(g);
+	parse_aggregates(g);
+	load_attributes(g);
+	parse_conditions(g);
+	visit_all(g, add_numbers);
+	find_always_there(g);
+}
+
+/* What sums they need, and of which cells. */
+static void
+resolve_sums(pe_aggregation *g)
+{
+	int			count = g->groups + g->quantiles + g->watched;
+
+	g->domain = pe_columns_domain(g->columns, count, g->watched);
+	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates need too many sums"),
+				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
+	find_spaces(g);
+	write_texts(g);
+}
+
+pe_aggregation *
+pe_aggregation_validate(const pe_request *request, bool needs_budget)
+{
+	pe_aggregation *g = palloc0(sizeof(*g));
+
+	pe_asked_open(&g->asked, request);
+	pe_dataset_check_rows(g->asked.dataset);
+	pe_asked_cut(&g->asked);
+	resolve_names(g);
+	pe_dataset_check_committed(g->asked.dataset);
+	pe_asked_choose_budget(&g->asked, needs_budget);
+	resolve_sums(g);
+	return g;
+}
+
+void
+pe_aggregation_restore(pe_aggregation *g)
+{
+	g->stored = true;
+	resolve_names(g);
+	resolve_sums(g);
+}
+
+/* ------------------------------------------------------------------
+ * What is measured
+ * ------------------------------------------------------------------
+ */
+
+/* The strategy that a release was measured with; false if that is the workload itself, or there is no release. */
+static bool
+load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
+{
+	pe_strategy_problem problem = {
+		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
+		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
+	};
+	bool		there;
+
+	if (!g->stored || g->strategy_id == 0 || pe_strategy_is_workload(&problem))
+		return false;
+	PE_UNDONE();
+	there = pe_strategy_load_matrix(g->strategy_id, &s->workload, &s->kept);
+	PE_END_UNDONE();
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of a release is gone")));
+	return true;
+}
+
+static void
+obtain(pe_aggregation *g, pe_space *s)
+{
+	/* of sums, and of units in several cells, the sensitivity of substitute is a multiple of that of add_remove: so is the optimum for it */
+	pe_neighbours neighbours = PE_ADD_REMOVE;
+	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
+	pe_strategy_key key = {
+		.workload = &s->workload, .possible = s->possible, .whole = true, .method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = norm,
+		.neighbours = neighbours, .gap = AGGREGATE_GAP
+	};
+
+	if (!load_stored(g, s, &key))
+		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
+	if (s->kept.strategy.blocks != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the groups tell too many classes of cells apart"),
+				 errdetail("Aggregates of groups that overlap, and ranks of quantiles, take at most %d.", PE_OPTIMUM_CELLS),
+				 errhint("Ask for fewer groups, or for counts alone by dp.measure.")));
+}
+
+void
+pe_aggregation_settle(pe_space *s)
+{
+	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
+	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
+	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
+	s->variance = pe_unit_variances(&s->measured, &s->workload);
+	(void) pe_reconstruction_init(&s->measured, &s->workload, &s->own);
+	s->total_covariance = NULL;
+	if (s->above_text != NULL)
+		s->above_variance = pe_unit_variances(&s->measured, &s->above);
+}
+
+static double
+mean_of(const double *number, int32 count)
+{
+	double		sum = 0;
+
+	for (int32 i = 0; i < count; i++)
+		sum += number[i];
+	return sum / count;
+}
+
+static int32
+table_cells(const pe_space *s)
+{
+	return s->domain->cells;
+}
+
+static void
+fill_part(pe_aggregation *g, int i)
+{
+	const pe_source_of_part *source = &g->source[i];
+	const pe_space *s = &g->space[source->space];
+	const pe_sum *sum = &g->needed.sum[source->sum];
+	pe_plan_part *part = &g->part[i];
+
+	*part = (pe_plan_part) {
+		.strategy = &s->kept.strategy, .bound = pe_sum_bound(&g->needed, sum), .is_signed = pe_sum_is_signed(sum),
+		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0
+	};
+}
+
+/* How many parts a sum is measured in. */
+static int
+parts_of(const pe_aggregation *g, int sum)
+{
+	int			parts = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		parts += g->source[i].sum == sum;
+	return parts;
+}
+
+/* A share is of all cells: the groups must tell their total. */
+static void
+check_shares(const pe_aggregation *g)
+{
+	const pe_space *s = &g->space[0];
+	pe_workload total;
+	pe_reconstruction r;
+
+	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", &total);
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) && pe_reconstruction_undetermined(&r) >= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("share does not go with a workload that does not determine the total"),
+					 errhint("Add a term: %s + total.", s->workload.canonical)));
+}
+
+static void
+check_sensitivity(bool served)
+{
+	if (!served)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the sensitivity of the request is too large")));
+}
+
+/* The mean variance of a group's sum for the whole share, for noise of one size. */
+static void
+find_shares(pe_aggregation *g)
+{
+	bool		pure = g->asked.ask.accounting == PE_PURE;
+	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = &g->space[g->source[i].space];
+		int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
+		pe_u128		sensitivity;
+		double		each;
+
+		fill_part(g, i);
+		check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
+		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) * ldexp(1, 2 * shift) *
+			mean_of(s->variance, s->workload.queries) * parts_of(g, g->source[i].sum);
+		variance[g->source[i].sum] = Max(variance[g->source[i].sum], each);
+	}
+	g->share = pe_alloc(g->needed.sums, sizeof(uint64));
+	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, variance, g->share);
+}
+
+/* Parts without a share are not measured; those of one sum have equal shares. */
+static void
+drop_unshared(pe_aggregation *g)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		int			sum = g->source[i].sum;
+
+		g->part[i].share = g->share[sum] > 0 ? Max(g->share[sum] / parts_of(g, sum), 1) : 0;
+	}
+	for (int i = 0; i < g->parts; i++)
+		if (g->part[i].share > 0)
+		{
+			g->source[kept] = g->source[i];
+			g->part[kept++] = g->part[i];
+		}
+	g->parts = kept;
+}
+
+static void
+find_tables(pe_aggregation *g)
+{
+	pe_tables  *tables = palloc0(sizeof(*tables));
+
+	g->sums = g->needed;
+	g->sums.sums = tables->tables = g->parts;
+	g->sums.sum = palloc0(g->parts * sizeof(pe_sum));
+	tables->set = palloc0(g->parts * sizeof(uint32));
+	for (int i = 0; i < g->parts; i++)
+	{
+		tables->set[i] = g->space[g->source[i].space].set;
+		g->sums.sum[i] = g->needed.sum[g->source[i].sum];
+		if (g->part[i].cells > 0)
+			g->sums.sum[i].most = g->part[i].cells;
+	}
+	if (!pe_tables_span(tables, g->domain) || !pe_sums_place(&g->sums, tables))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the tables that the request needs have too many cells together"),
+				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
+				 errhint("Ask for fewer aggregates or groups at a time.")));
+	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the columns have too many values together for a dataset with a unit"),
+				 errdetail("The rows of a unit are told apart by their cells and numbers, of which at most 2^120 combinations have numbers."),
+				 errhint("Ask for fewer columns at a time.")));
+	pe_check_memory(pe_door_tables_memory(tables, g->sums.numbers));
+	g->question.tables = tables;
+}
+
+/* Estimates and totals of each sum, and a result of each aggregate. */
+size_t
+pe_aggregation_memory(const pe_aggregation *g)
+{
+	return (size_t) g->space[0].workload.queries *
+		(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result));
+}
+
+/* ------------------------------------------------------------------
+ * Quantiles on a grid
+ * ------------------------------------------------------------------
+ */
+
+int32
+pe_fraction_of(const pe_aggregate *aggregate)
+{
+	return Max(1, Min(PE_FRACTION_UNIT - 1, (int32) rint(aggregate->fraction * PE_FRACTION_UNIT)));
+}
+
+static int
+compare_fractions(const void *a, const void *b)
+{
+	return *(const int32 *) a - *(const int32 *) b;
+}
+
+/* In millionths, each once. */
+static void
+find_fractions(pe_aggregation *g)
+{
+	pe_quantile_problem *grid = &g->grid;
+	int32		kept = 0;
+
+	for (int i = 0; i < g->aggregates; i++)
+		g->fraction[i] = pe_fraction_of(&g->aggregate[i]);
+	qsort(g->fraction, g->aggregates, sizeof(int32), compare_fractions);
+	for (int i = 0; i < g->aggregates; i++)
+		if (i == 0 || g->fraction[i] != g->fraction[kept - 1])
+			g->fraction[kept++] = g->fraction[i];
+	grid->points = pe_sum_places(&g->sums, &g->sums.sum[0]);
+	grid->groups = g->space[0].workload.queries;
+	grid->fractions = kept;
+	grid->fraction = g->fraction;
+	g->question.chosen = (int64) grid->groups * kept;
+}
+
+bool
+pe_aggregation_measures(const pe_aggregation *g, int space)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].space == space)
+			return true;
+	return false;
+}
+
+void
+pe_aggregation_measure(pe_aggregation *g)
+{
+	pe_check_memory(pe_aggregation_memory(g));
+	if (g->on_grid)
+	{
+		find_tables(g);
+		find_fractions(g);
+		return;
+	}
+	for (int i = 0; i < g->spaces; i++)
+	{
+		if (!pe_aggregation_measures(g, i))
+			continue;
+		obtain(g, &g->space[i]);
+		pe_aggregation_settle(&g->space[i]);
+	}
+	check_shares(g);
+	find_shares(g);
+	drop_unshared(g);
+	find_tables(g);
+}
+
+/* ------------------------------------------------------------------
+ * The plan and the charge
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_aggregation_check_max_stderr(const pe_aggregation *g)
+{
+	if (!isnan(g->asked.ask.max_stderr) && !pe_aggregate_is_linear(&g->aggregate[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_stderr does not go with %s in front", g->text[0]),
+				 errdetail("It bounds the error of the first aggregate, which depends on the rows here."),
+				 errhint("Put a count or a sum in front, or use epsilon; dp.quote_aggregate tells errors beforehand.")));
+}
+
+static pe_plan_status
+make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
+{
+	pe_plan_sums sums = {g->parts, g->part, g->rules, 0, scale};
+
+	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
+}
+
+/*
+ * At any cost the error of the first aggregate is the same number of deviations of the first part's noise, told at a
+ * cost of 1: but for what Gaussian DP adds to each variance (noise.h), at most 4e-6 of it.
+ */
+#define SCALE_ROUNDING 4e-6
+
+double
+pe_aggregation_scale(pe_aggregation *g, const pe_aggregate_noise *noise)
+{
+	double	   *errors = pe_alloc(g->aggregates, sizeof(double));
+	double		first;
+
+	pe_aggregation_errors_of(g, noise, 1, 1, errors);
+	first = errors[0];
+	pe_free(errors);
+	return first / pe_noise_stderr(noise->of_part[0]) * (1 + SCALE_ROUNDING);
+}
+
+static double
+scale_of_first(pe_aggregation *g)
+{
+	bool		pure = g->asked.ask.accounting == PE_PURE;
+	pe_plan_ask ask = g->asked.ask;
+	pe_aggregate_noise noise;
+
+	ask.max_stderr = NAN;
+	ask.epsilon = pure ? 1 : NAN;
+	ask.rho = pure ? NAN : 1;
+	pe_asked_check_plan(&g->asked, make_plan(g, &ask, 1), 1, 9e9);
+	noise = pe_aggregation_noise(g, INT64_C(1000000000));
+	return pe_aggregation_scale(g, &noise);
+}
+
+/* Each takes some 200 microseconds, in which interrupts are held. */
+#define MOST_SELECTIONS 16384
+
+static void
+price_grid(pe_aggregation *g)
+{
+	const char *what;
+	pe_plan_status status;
+
+	if ((int64) g->grid.groups * g->grid.fractions > MOST_SELECTIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the quantiles of all groups are too many"),
+				 errdetail("At most %d can be chosen at once: nothing can cancel that.", MOST_SELECTIONS),
+				 errhint("Ask for fewer groups or quantiles, or declare bins.")));
+	status = pe_plan_of_quantiles(&g->asked.ask, &g->rules, &g->grid, &g->asked.plan, &what);
+	if (status == PE_PLAN_REFUSED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the quantiles cannot be chosen"),
+				 errdetail("%s", what)));
+	pe_asked_check_plan(&g->asked, status, pe_quantile_levels(g->grid.fractions), PE_EPSILON_MAX);
+	pe_check_memory(pe_quantile_memory(&g->grid));
+}
+
+static const char *
+method_of(const pe_aggregation *g)
+{
+	return g->on_grid ? "exponential" : "optimal";
+}
+
+/* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
+int
+pe_aggregation_never_null(const pe_aggregation *g, char **name)
+{
+	int			count = 0;
+
+	for (int n = 0; n < g->needed.numbers; n++)
+		if ((g->never_null >> n & 1) != 0)
+			name[count++] = g->number_column[n]->name;
+	return count;
+}
+
+static void
+add_never_null(StringInfo text, const pe_aggregation *g)
+{
+	char	   *names[PE_MAX_NUMBERS];
+	int			count = pe_aggregation_never_null(g, names);
+
+	if (count > 0)
+		pe_text_add_names(text, "never_null", names, count);
+}
+
+static char *
+canonical_text(pe_aggregation *g, char **names)
+{
+	StringInfoData text;
+
+	pe_text_begin(&text, &g->asked, "aggregate");
+	pe_text_add_names(&text, "aggregates", g->text, g->aggregates);
+	pe_text_add_names(&text, "attributes", names, g->groups);
+	pe_text_add(&text, "workload", g->space[0].workload.canonical);
+	pe_text_add(&text, "predicate", g->predicate);
+	add_never_null(&text, g);
+	if (g->cells_per_unit > 0)
+		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	pe_text_end(&text, &g->asked, method_of(g));
+	return text.data;
+}
+
+/* A release can be read with one kept strategy. */
+int64
+pe_aggregation_strategy_id(const pe_aggregation *g)
+{
+	int64		id = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		int64		own = g->space[g->source[i].space].kept.id;
+
+		if (own != 0 && id != 0 && own != id)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("the aggregates need more than one strategy that is kept"),
+					 errdetail("Quantiles of each column have one, and so do groups that overlap."),
+					 errhint("Ask for quantiles of one column at a time.")));
+		id = own != 0 ? own : id;
+	}
+	return id;
+}
+
+static void
+fill_question(pe_aggregation *g)
+{
+	pe_question *question = &g->question;
+	pe_charge_request *charge = &g->asked.charge;
+	char	  **names = palloc(Max(g->groups, 1) * sizeof(char *));
+
+	for (int i = 0; i < g->groups; i++)
+		names[i] = pe_column_text(&g->columns[i]);
+	question->dataset = g->asked.dataset;
+	question->columns = g->columns;
+	question->domain = g->domain;
+	question->predicate = g->selection;
+	question->sums = &g->sums;
+	question->part = g->part;
+	question->column_of = palloc0(g->parts * sizeof(int32 *));
+	for (int i = 0; i < g->parts; i++)
+		question->column_of[i] = g->space[g->source[i].space].column_of;
+	question->plan = g->asked.plan;
+	question->charge = charge;
+	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g), g->space[0].workload.queries * g->aggregates);
+	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
+	charge->attribute = names;
+	charge->attributes = g->groups;
+	charge->predicate = g->predicate;
+	charge->strategy_id = pe_aggregation_strategy_id(g);
+}
+
+void
+pe_aggregation_price(pe_aggregation *g)
+{
+	double		scale = 1;
+
+	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
+	if (g->on_grid)
+	{
+		price_grid(g);
+		fill_question(g);
+		return;
+	}
+	pe_aggregation_check_max_stderr(g);
+	if (!isnan(g->asked.ask.max_stderr))
+		scale = scale_of_first(g);
+	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1, g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
+	fill_question(g);
+}

@@ -1,0 +1,239 @@
+/*
+ * ask_sums.h
+ *	  Aggregates of a dataset, validated: for dp.aggregate, its quote, and what is read of such releases.
+ *
+ * No row is read here, and nothing is charged: whatever is wrong is an ordinary error and free.
+ */
+#ifndef PE_ASK_ASK_SUMS_H
+#define PE_ASK_ASK_SUMS_H
+
+#include "ask/label.h"
+#include "ask/stored_release.h"
+#include "ask/request.h"
+#include "counts/aggregate.h"
+#include "door/door.h"
+#include "ledger/strategies.h"
+#include "blocks/reconstruct.h"
+
+/* Attributes that sums are by, and what is measured of them. */
+typedef struct pe_space
+{
+	int			attributes;
+	const pe_column *columns;
+	uint32		set;			/* which of the domain's attributes they are */
+	pe_domain  *domain;
+	pe_workload workload;
+	bool	   *possible;		/* of each cell, whether the predicate leaves it; NULL: all */
+	pe_kept_strategy kept;
+	pe_measured measured;
+	int32	   *column_of;		/* of each cell: a column of the strategy */
+	double	   *variance;		/* of each query for noise of variance 1 */
+	pe_reconstruction own;		/* of the workload */
+	double	   *total_covariance;	/* of each query with the total of all cells, for noise of variance 1; NULL: not computed yet */
+	double		total_variance;
+
+	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	const char *above_text;		/* NULL: no ranks */
+	pe_workload above;
+	double	   *above_variance;
+} pe_space;
+
+/* One of the vectors that are measured. */
+typedef struct pe_source_of_part
+{
+	int			sum;			/* of those that the aggregates need */
+	int			space;
+	int			term;			/* of units: of the groups' workload; else -1 */
+} pe_source_of_part;
+
+/* The conditions of aggregates, each once. */
+typedef struct pe_conditions
+{
+	int			count;
+	char	   *text[PE_MAX_CONDITIONS];	/* canonical */
+} pe_conditions;
+
+typedef struct pe_aggregation
+{
+	pe_asked	asked;
+	pe_plan_rules rules;		/* under which each part's sensitivity is taken */
+	int			aggregates;
+	pe_aggregate aggregate[PE_MAX_AGGREGATES];
+	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
+	pe_conditions conditions;
+
+	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers */
+	int			groups;
+	int			quantiles;		/* attributes of quantiles */
+	int			watched;
+	pe_domain  *domain;
+	pe_predicate *selection;	/* NULL: all rows count */
+	const char *predicate;		/* canonical */
+	int32		cells_per_unit; /* 0: rows are units */
+	const pe_column *number_column[PE_MAX_NUMBERS];
+	uint32		never_null;		/* bit n is set if every row has number n */
+
+	/* of a release that is read again */
+	bool		stored;
+	char	  **never_null_name;	/* what was there in every row then */
+	int			never_null_names;
+	int64		strategy_id;	/* 0: the workload itself was measured */
+	int			version;		/* of the data */
+
+	pe_sums		needed;			/* what the aggregates are made of */
+	uint64	   *share;			/* of each */
+	int			spaces;
+	pe_space   *space;			/* the first is that of the groups */
+	int			parts;
+	pe_source_of_part source[PE_MAX_SUMS];
+	pe_plan_part part[PE_MAX_SUMS];
+	pe_sums		sums;			/* one for each part */
+	pe_question question;
+
+	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
+	bool		on_grid;
+	pe_quantile_problem grid;
+	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
+} pe_aggregation;
+
+/* The name of a column for an aggregate (sums_name.c): two that differ may have the same one. */
+extern char *pe_aggregation_name(const pe_aggregation *aggregation, int number);
+
+/* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
+extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool needs_budget);
+
+/*
+ * The same of a release that is read again, whose request, dataset and accounting are there, and what it says under
+ * "of a release".  Neither budget nor privilege is asked for.  Inside PE_UNDONE.
+ */
+extern void pe_aggregation_restore(pe_aggregation *aggregation);
+
+/* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
+extern void pe_aggregation_measure(pe_aggregation *aggregation);
+extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* What the answers of all groups take, without their labels; for pe_check_memory. */
+extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
+
+/* Numbers that every row has, and the kept strategy of a request, 0: none; 0A000 if there are several. */
+extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
+extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
+
+/* 22023 if max_stderr is asked for and the error of the first aggregate depends on rows. */
+extern void pe_aggregation_check_max_stderr(const pe_aggregation *aggregation);
+
+/* The fraction of a quantile in millionths. */
+extern int32 pe_fraction_of(const pe_aggregate *aggregate);
+
+/* Whether any sum is by a space: else it has no strategy. */
+extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space);
+
+/* What follows from the strategy of a space. */
+extern void pe_aggregation_settle(pe_space *space);
+
+/* The answers to all groups from what a release holds; free. */
+typedef struct pe_aggregate_result
+{
+	double		estimate;		/* NaN: unknown, which an interval may be told of all the same */
+	double		stderr_;		/* likewise */
+	double		lower;			/* may be infinite; NaN: nothing is known, or there is no interval of this kind */
+	double		upper;
+} pe_aggregate_result;
+
+/*
+ * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategy_id: what it was measured
+ * with; nano: what it cost; miss: what intervals miss at most.  XX001 if it does not fit.
+ */
+extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
+												   int64 strategy_id, int64 nano, double miss);
+
+/* The shares as they were paid for; false if they cannot be. */
+extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
+
+/* What the parts were measured with. */
+typedef struct pe_aggregate_noise
+{
+	pe_noise  **of_part;
+	int32		times;			/* that they were: answers are made of so many measurements of each at most; 1 of a release */
+	double		miss;			/* what intervals of answers miss at most */
+} pe_aggregate_noise;
+
+/* Of a release that cost nano, with intervals of 95 %. */
+extern pe_aggregate_noise pe_aggregation_noise(const pe_aggregation *aggregation, int64 nano);
+
+/*
+ * What one measurement of all parts alone says, with the numbers of its parts one after the other: so many linear estimates, in units of the integers.
+ * Sums of them, whose variance is `variance` times that of one, are answered like one.
+ */
+extern int32 pe_aggregation_estimates(const pe_aggregation *aggregation);
+extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise, const int64 *value, double *estimate);
+extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise, const double *estimate, double variance,
+								   pe_aggregate_result *result);
+
+/* What errors of a release's answers are told from. */
+typedef struct pe_aggregate_errors
+{
+	const pe_aggregation *aggregation;
+	pe_aggregate_noise noise;
+	pe_error_law law;
+} pe_aggregate_errors;
+
+/* Of one that cost nano, and is not of quantiles on a grid. */
+extern pe_aggregate_errors pe_aggregation_errors_at(const pe_aggregation *aggregation, int64 nano, double miss);
+
+/* Sums of answers. */
+typedef struct pe_weighted
+{
+	double		factor;
+	int			number;			/* of an aggregate that counts rows or adds up */
+} pe_weighted;
+
+typedef struct pe_terms
+{
+	const pe_weighted *term;
+	int			terms;
+} pe_terms;
+
+/*
+ * Terms of several groups added up, and of one group divided, with Fieller's set; result: all that were answered.  What two terms
+ * count is the same noise in both; groups are taken to be measured by themselves.
+ */
+extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result, const int32 *group,
+											  int groups, const pe_terms *terms);
+extern pe_aggregate_result pe_aggregation_quotient(const pe_aggregate_errors *errors, const pe_aggregate_result *result, int32 group,
+												   const pe_terms *above, const pe_terms *below);
+
+/* The error of the first aggregate, a linear one, in standard deviations of the first part's noise, at any cost; rounded up. */
+extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggregate_noise *noise);
+
+/* As pe_aggregation_errors, of such sums. */
+extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_);
+
+/*
+ * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at
+ * reference values for so many in each group.
+ */
+extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, int64 nano, double *stderr_);
+
+/*
+ * The same relative to what the aggregate is at these values, the largest over all groups; of a quantile the standard error of its
+ * rank, relative to the rows.  Infinite where that is 0, and NaN where the error is unknown.
+ */
+extern void pe_aggregation_relative_errors(pe_aggregation *aggregation, double rows, int64 nano, double *error);
+
+/* A release of aggregates, read again. */
+typedef struct pe_stored_aggregates
+{
+	pe_release	release;
+	pe_request	request;
+	pe_aggregation aggregation;
+	pe_aggregate_result *result;	/* as of pe_aggregation_results */
+} pe_stored_aggregates;
+
+/*
+ * The release of this id.  Post-processing, which costs nothing.  Errors: those of pe_release_answer, and 22023 if it has no
+ * aggregates.  Not inside PE_UNDONE.
+ */
+extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
+
+#endif

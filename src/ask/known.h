@@ -1,0 +1,74 @@
+/*
+ * known.h
+ *	  What stored releases tell of a request: nothing that was paid is bought twice.
+ *
+ * Nothing here reads a row, and finding a release does not read what was measured.  It looks only at releases that
+ * the current user may replay: what others asked, and what they have left, shows nowhere.
+ */
+#ifndef PE_ASK_KNOWN_H
+#define PE_ASK_KNOWN_H
+
+#include "ask/ask_sums.h"
+#include "ask/ask_counts.h"
+#include "ask/stored_release.h"
+
+/*
+ * Which rows a request or a release counts: two with the same text, of one dataset, count the same
+ * rows.  It has the version of the data, the canonical predicate, the attributes that may drop rows among the counted ones and
+ * those that the predicate names, and with a unit how many of its rows count and the list of attributes, on which the
+ * choice of these rows depends.
+ */
+extern char *pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate);
+
+/* Attributes of several lists together. */
+typedef struct pe_joint
+{
+	pe_column  *columns;
+	int			attributes;
+	pe_domain  *domain;
+	pe_shape	shape;
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
+} pe_joint;
+
+/* Adds those of a list that are not there yet, behind the others, and tells which ones they are.  All zero at first. */
+extern void pe_joint_add(pe_joint *joint, const pe_column *columns, int attributes, int *place);
+
+/* Fills in the rest; 54000 if they have too many cells together. */
+extern void pe_joint_close(pe_joint *joint, pe_dataset *dataset, const char *predicate);
+
+/* A release over the attributes that it and a request have together. */
+typedef struct pe_known
+{
+	pe_release	release;
+	pe_joint	joint;
+	pe_workload measured_over;
+	pe_workload asked_over;
+	pe_measured measured;
+	double		max_stderr;		/* of the request's queries */
+} pe_known;
+
+/*
+ * The id of the release from which the largest standard error of the request's queries is smallest, of those that
+ * determine all of them with no standard error above most[q] (NULL: no bound), and that error; 0 if there is none.
+ * Inside PE_UNDONE.
+ */
+extern int64 pe_known_find(const pe_histogram *histogram, const double *most, double *max_stderr);
+
+/* Reads that release; inside PE_UNDONE.  Then answers the request from it. */
+extern void pe_known_read(const pe_histogram *histogram, int64 id, pe_known *known);
+extern void pe_known_answer(const pe_histogram *histogram, const pe_known *known, pe_answers *answers);
+
+/* The NOTICE: which release, and from when. */
+extern void pe_known_tell(const pe_release *release);
+
+/* The budgets that are open to the current user, int8[]; for an owner, all: what they paid for may be used. */
+extern Datum pe_known_budgets(const pe_dataset *dataset);
+
+/*
+ * The release that answers all of a request's aggregates, over the same rows and groups, from sums that were all measured with at
+ * most the noise that the request's plan would add; NULL if there is none.  place[i]: where aggregate i is among those of
+ * the release.  Not inside PE_UNDONE.
+ */
+extern pe_stored_aggregates *pe_known_aggregates(const pe_aggregation *aggregation, int *place);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * literals.h
+ *	  Literals of the attributes of a dataset, and errors in texts with literals.
+ */
+#ifndef PE_ASK_LITERALS_H
+#define PE_ASK_LITERALS_H
+
+#include "domain/literal.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+
+/* Reads the literals of a text. */
+typedef struct pe_literal_reader
+{
+	pe_dataset *dataset;
+	const char *text;
+	pe_column  *columns;		/* room for PE_MAX_ATTRIBUTES, where attributes that are not among them are put */
+	int			count;
+	int			position;		/* of the literal that is being read */
+	bool		declared;		/* it is about declared cells: columns that are rolled up are passed over */
+} pe_literal_reader;
+
+/*
+ * Literals are read by the input function of the column's type, which raises
+ * what it says of a malformed one, with the position in the text.
+ */
+extern pe_literal_source pe_literals(pe_literal_reader *reader);
+
+/* Says in the hint of an error in a text, if that is an unknown attribute, which of these was perhaps meant. */
+extern void pe_tell_similar(const char *text, pe_text_error *error, char *const *names, int count);
+
+/* Raises an error in a text, with its position: 42601, 42704, 22023 or 54000. */
+extern void pe_refuse_text(const char *text, const pe_text_error *error) __attribute__((noreturn));
+
+#endif

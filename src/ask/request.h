@@ -1,0 +1,140 @@
+/*
+ * request.h
+ *	  What is asked of a dataset, by whichever front, and what all kinds of requests have: the
+ *	  cost, the canonical text, the charge, and what is said of it.
+ *
+ * A front fills a pe_request and nothing else.  Nothing here reads a row or charges: whatever is
+ * wrong is an ordinary error and free.
+ */
+#ifndef PE_ASK_REQUEST_H
+#define PE_ASK_REQUEST_H
+
+#include "fmgr.h"
+#include "utils/jsonb.h"
+
+#include "server/arguments.h"
+#include "ask/polytope.h"
+#include "ledger/budget.h"
+#include "ledger/wire.h"
+#include "plan/plan.h"
+
+/* The function of requests that a plain SELECT makes. */
+#define PE_FRONT_SELECT "SELECT"
+
+/* As it was asked; NULL, NaN, 0 and false: not given. */
+typedef struct pe_request
+{
+	const char *function;		/* of SQL, for the record */
+	char	   *dataset;
+	char	  **attribute;		/* that are counted; features; slopes */
+	int			attributes;
+	char	   *predicate;
+	char	   *method;
+	double		epsilon;
+	double		rho;
+	double		max_stderr;
+	double		delta;
+	Jsonb	   *options;
+	char	   *budget;
+	bool		cuts;			/* rows_per_unit is given */
+	int			rows_per_unit;
+	bool		sizes;			/* units are counted by how many rows they have: none is cut */
+	bool		fresh;
+	int			declared;		/* of what was paid for: attributes are as they were declared then; 0: as they are */
+	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
+
+	/* counts */
+	char	   *workload;
+	bool		nonnegative;
+	bool		whole;			/* of a series: one matrix for all cells is measured, if it can be had */
+
+	/* aggregates */
+	char	  **aggregate;
+	int			aggregates;
+	bool		limits_cells;	/* cells_per_unit is given */
+	int			cells_per_unit;
+
+	/* a model */
+	char	   *kind;
+	char	   *label;
+	char	   *name;
+	bool		numbered;		/* the release's number is put behind the name */
+
+	/* a minimum */
+	char	   *offsets;
+	pe_polytope_argument set;
+} pe_request;
+
+/* Nothing given. */
+extern void pe_request_init(pe_request *request, const char *function);
+
+/* What every kind of request becomes. */
+typedef struct pe_asked
+{
+	const pe_request *request;
+	pe_dataset *dataset;
+	int			version;		/* of its data, as the canonical text says */
+	pe_budget  *budget;			/* NULL: none, which a quote may have, and a method without privacy */
+	pe_plan_ask ask;
+	pe_plan    *plan;
+	pe_charge_request charge;
+} pe_asked;
+
+/*
+ * Loads the dataset; then chooses the budget, and with it the accounting.  What is to be
+ * answered needs a budget (42501 otherwise), a quote does not.
+ */
+extern void pe_asked_open(pe_asked *asked, const pe_request *request);
+extern void pe_asked_choose_budget(pe_asked *asked, bool needs_budget);
+
+/* Cuts units to so many rows as were asked for; 22023 for more than the dataset's max_rows. */
+extern void pe_asked_cut(pe_asked *asked);
+
+/*
+ * Fills in asked->ask.  counts: max_stderr may be asked for; approximate: an (epsilon, delta)
+ * method, whose delta is charged.  22023 for what does not go together.
+ */
+extern void pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate);
+
+/* What is charged of delta where none is given: a small part of what the budget keeps for charges. */
+extern double pe_asked_delta_of_charge(const pe_asked *asked);
+
+/* The error of a plan that could not be made, but for what a kind says of its options.  least: cost in nano-units; most: in units. */
+extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, double most);
+
+/*
+ * The canonical text, JSON.  Two requests with the same text are the same request, and the
+ * second is answered from the first.  How the cost was written, what a model is called and
+ * how the answer is post-processed are not in it.  That the rows were those of a query is:
+ * a release of other rows must not answer for the table.  Between beginning and end comes
+ * what the kind adds.
+ */
+extern void pe_text_begin(StringInfo text, const pe_asked *asked, const char *kind);
+extern void pe_text_add(StringInfo text, const char *key, const char *value);	/* NULL: null */
+extern void pe_text_add_names(StringInfo text, const char *key, char **name, int count);
+extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);	/* which declarations the attributes are of, when all are loaded */
+extern void pe_text_names(StringInfo text, char **name, int count);
+extern void pe_text_end(StringInfo text, const pe_asked *asked, const char *method);
+
+/* Fills in what the charge of every kind says; text: the canonical request. */
+extern void pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int32 queries);
+
+/* Whether the budget has paid for this very request already.  Inside PE_UNDONE. */
+extern bool pe_asked_is_replay(const pe_asked *asked);
+
+/* The NOTICE of a charge (price.c), and that of a replay (replay.h), if it is one.  what: what was paid for ("release 17"). */
+extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
+
+/* Four digits, rounded down: what is said to be left is never more than is. */
+extern char *pe_text_rounded_down(double value);
+
+/* PE001.  buys: what all that is left would buy (" and buys ..."), or "". */
+extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys) __attribute__((noreturn));
+
+/* What a quote tells of the price: whether the budget has it, and the epsilon left after it. */
+extern bool pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left);
+
+/* Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay, accounting. */
+extern void pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool replay);
+
+#endif

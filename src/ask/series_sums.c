@@ -1,0 +1,332 @@
+/*
+ * series_sums.c
+ *	  A series of sums: aggregates over time.  See ask_series.h.
+ *
+ * Each period's sums are measured like those of a release, under the plan of the whole series (plan/plan_series.c).  What a report says follows from sums
+ * over time of these measurements, which are linear: averages of all rows up to a period, and not averages of averages.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "server/arguments.h"
+#include "ask/ask_series.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * What may be asked
+ * ------------------------------------------------------------------
+ */
+
+static bool
+counts_units(const pe_aggregation *g)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		if (g->needed.sum[s].kind == PE_SUM_UNITS)
+			return true;
+	return false;
+}
+
+/* A unit is in one period alone, the same at every reading, or periods are not added up. */
+static bool
+tells_units(const pe_serial *s)
+{
+	bool		in_one = s->series->max_periods == 1 && s->series->history == 0 && s->asked->dataset->append_only;
+
+	for (int t = 0; t < s->over.terms; t++)
+		if (s->over.term[t].width != 1 && !in_one)
+			return false;
+	return true;
+}
+
+static void
+check_aggregates(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	if (g->on_grid)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles of an attribute with a single bin do not go with a series"),
+				 errdetail("They are chosen on a grid, and what is chosen of periods does not add up."),
+				 errhint("Quantiles of an attribute with bins do.")));
+	if (counts_units(g) && !tells_units(s))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("count(distinct unit) does not go with totals and windows"),
+				 errdetail("A unit of several periods would be counted in each of them."),
+				 errhint("Use over => 'periods'; or, if the time is declared append_only, max_periods => 1 without history: then a unit counts in its first period alone.")));
+}
+
+static void
+validate(pe_serial *s, bool needs_budget)
+{
+	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
+	s->asked = &s->aggregation->asked;
+	check_aggregates(s);
+}
+
+static int
+attributes_of(const pe_aggregation *g)
+{
+	return g->groups + g->quantiles + g->watched;
+}
+
+static pe_serial_told
+told(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	return (pe_serial_told) {
+		.workload = &g->space[0].workload, .columns = g->space[0].columns, .aggregates = g->aggregates, .attributes = attributes_of(g),
+		.predicate = g->predicate, .strategy_id = pe_aggregation_strategy_id(g)
+	};
+}
+
+static const char *
+aggregate(const pe_serial *s, int number)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	return g->aggregate[number].name != NULL ? g->aggregate[number].name : g->text[number];
+}
+
+static bool
+depends_on_rows(const pe_serial *s, int number)
+{
+	return !pe_aggregate_is_linear(&s->aggregation->aggregate[number]);
+}
+
+/* ------------------------------------------------------------------
+ * What is measured
+ * ------------------------------------------------------------------
+ */
+
+/* One scan counts the tables of all periods; exact sums, those of the columns, and the state of each process. */
+static void
+check_size(const pe_serial *s)
+{
+	int			periods = pe_serial_periods_read(s);
+	const pe_aggregation *g = s->aggregation;
+	const pe_tables *tables = g->question.tables;
+	int64		cells = tables->first[tables->tables];
+
+	if (cells > PE_MAX_TABLE_CELLS / periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the periods of the series have too many cells together"),
+				 errdetail("A report reads %d periods of " INT64_FORMAT " cells, and may read " INT64_FORMAT " cells.", periods, cells, PE_MAX_TABLE_CELLS),
+				 errhint("Use fewer groups or aggregates, fewer periods, or history.")));
+	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) > PE_WIDE_CELLS / (pe_u128) periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the columns have too many values together for a series on a dataset with a unit"),
+				 errhint("Ask for fewer columns at a time.")));
+	pe_check_memory((size_t) cells * periods * 5 * sizeof(int64));
+}
+
+static void
+measure_sums(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+
+	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
+	pe_aggregation_measure(g);
+	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL || !pe_aggregation_take_shares(g, s->series->share)))
+		pe_serial_refuse_damaged(s);
+}
+
+static void
+find_strategy(pe_serial *s)
+{
+	measure_sums(s);
+	check_size(s);
+}
+
+static void
+load(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
+
+	s->asked = &g->asked;
+	pe_asked_open(&g->asked, &s->request);
+	pe_dataset_check_committed(g->asked.dataset);
+	pe_serial_check_declared(s);
+	pe_asked_choose_budget(&g->asked, false);
+	g->asked.ask.accounting = s->series->accounting;
+	g->strategy_id = s->series->strategy_id;
+	g->version = s->series->version;
+	g->never_null_name = s->series->never_null;
+	g->never_null_names = s->series->never_nulls;
+	pe_aggregation_restore(g);
+	measure_sums(s);
+}
+
+static void
+fill_parts(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+
+	s->sums = (pe_plan_sums) {.parts = g->parts, .part = g->part};
+	s->parts.sums = &s->sums;
+}
+
+static int64
+values(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+	int64		values = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		values += g->part[i].strategy->rows;
+	return values;
+}
+
+/* ------------------------------------------------------------------
+ * Errors
+ * ------------------------------------------------------------------
+ */
+
+pe_aggregate_noise
+pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
+{
+	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, s->asked->ask.accounting, nano);
+
+	if (of_part == NULL && s->series->id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the sensitivity of the request is too large")));
+	if (of_part == NULL)
+		pe_serial_refuse_damaged(s);
+	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS};
+}
+
+static double
+scale(pe_serial *s)
+{
+	pe_aggregate_noise noise;
+
+	pe_aggregation_check_max_stderr(s->aggregation);
+	if (!pe_aggregate_is_linear(&s->aggregation->aggregate[0]))
+		return 0;
+	noise = pe_serial_noise_of_sums(s, INT64_C(1000000000));
+	return pe_aggregation_scale(s->aggregation, &noise);
+}
+
+static void
+errors(pe_serial *s, double rows, double variance, double *stderr_)
+{
+	pe_aggregate_noise noise = pe_serial_noise_of_sums(s, s->series->nano);
+
+	pe_aggregation_errors_of(s->aggregation, &noise, rows, variance, stderr_);
+}
+
+/* ------------------------------------------------------------------
+ * What is paid for
+ * ------------------------------------------------------------------
+ */
+
+static char **
+names(const pe_serial *s, int *count)
+{
+	const pe_aggregation *g = s->aggregation;
+	char	  **name = palloc(Max(g->groups, 1) * sizeof(char *));
+
+	for (int i = 0; i < g->groups; i++)
+		name[i] = pe_column_text(&g->columns[i]);
+	*count = g->groups;
+	return name;
+}
+
+static void
+add_text(StringInfo text, const pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+
+	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
+	if (s->series->never_nulls > 0)
+		pe_text_add_names(text, "never_null", s->series->never_null, s->series->never_nulls);
+	if (counts_units(g))
+		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	appendStringInfoString(text, ", \"shares\": [");
+	for (int i = 0; i < g->parts; i++)
+		appendStringInfo(text, "%s" UINT64_FORMAT, i > 0 ? ", " : "", g->part[i].share);
+	appendStringInfoChar(text, ']');
+}
+
+/* In one form, with the name that it was given. */
+static char *
+named_text(const pe_aggregation *g, int i)
+{
+	const char *name = g->aggregate[i].name;
+
+	return name == NULL ? g->text[i] : psprintf("%s AS %s", g->text[i], quote_identifier(name));
+}
+
+static void
+keep(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+	pe_series  *series = s->series;
+
+	series->aggregates = g->aggregates;
+	series->aggregate = palloc(g->aggregates * sizeof(char *));
+	for (int i = 0; i < g->aggregates; i++)
+		series->aggregate[i] = named_text(g, i);
+	series->never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
+	series->never_nulls = pe_aggregation_never_null(g, series->never_null);
+	series->cells_per_unit = counts_units(g) ? g->cells_per_unit : 0;
+	series->shares = g->parts;
+	series->share = palloc(g->parts * sizeof(int64));
+	for (int i = 0; i < g->parts; i++)
+		series->share[i] = (int64) g->part[i].share;
+}
+
+/* ------------------------------------------------------------------
+ * What is read of a period
+ * ------------------------------------------------------------------
+ */
+
+static const int32_t **
+columns_of_tables(const pe_aggregation *g)
+{
+	const int32_t **column_of = palloc(g->parts * sizeof(*column_of));
+
+	for (int i = 0; i < g->parts; i++)
+		column_of[i] = g->space[g->source[i].space].column_of;
+	return column_of;
+}
+
+static void
+ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
+{
+	const pe_aggregation *g = s->aggregation;
+	int			attributes = attributes_of(g);
+	pe_sums    *sums = palloc(sizeof(*sums));
+	pe_tables  *tables = palloc(sizeof(*tables));
+	pe_predicate *predicate = palloc(sizeof(*predicate));
+
+	memcpy(columns + 1, g->columns, (attributes + g->needed.numbers) * sizeof(*columns));
+	question->domain = pe_columns_domain(columns, attributes + 1, g->watched);
+	if (g->selection != NULL)
+	{
+		*predicate = pe_predicate_behind_one(g->selection);
+		question->predicate = predicate;
+	}
+	pe_sums_behind_one(&g->sums, g->question.tables, sums, tables);
+	if (!pe_tables_span(tables, question->domain))
+		elog(ERROR, "the tables of a series are too large");
+	question->sums = sums;
+	question->tables = tables;
+	question->part = g->part;
+	question->column_of = columns_of_tables(g);
+}
+
+const pe_serial_kind pe_serial_sums = {
+	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows, .find_strategy = find_strategy,
+	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors, .names = names, .add_text = add_text, .keep = keep, .ask = ask
+};

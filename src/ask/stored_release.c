@@ -1,0 +1,201 @@
+/*
+ * stored_release.c
+ *	  Paid answers, read again.  See stored_release.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "ask/ask_predicate.h"
+#include "ask/ask_counts.h"
+#include "ask/stored_release.h"
+#include "server/access.h"
+#include "ledger/budget.h"
+#include "ledger/charge.h"
+#include "ledger/strategies.h"
+#include "plan/plan.h"
+#include "server/settings.h"
+
+static void
+refuse_release(int64 id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("release " INT64_FORMAT " does not exist, or is not yours to read", id),
+			 errhint("The view dp.releases lists those that are.")));
+}
+
+void
+pe_release_read_row(pe_release *r)
+{
+	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
+		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
+		"request::jsonb->>'kind', method = 'dawa', "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created, declared "
+	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(r->id)};
+	pe_access	access;
+	int64		dataset;
+	int			rows_per_unit;
+	int			declared;
+	bool		isnull;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, key, NULL) != 1)
+		refuse_release(r->id);
+	dataset = pe_access_int64(0, 1);
+	r->version = (int) pe_access_int64(0, 2);
+	r->names = pe_access_texts(0, 3, &r->attributes);
+	r->workload_text = pe_access_text(0, 4);
+	r->strategy_id = pe_access_int64(0, 5);
+	r->nano = pe_access_int64(0, 6);
+	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
+	r->predicate_text = pe_access_text(0, 8);
+	r->accounting = pe_accounting_of(pe_access_text(0, 9));
+	r->kind = pe_access_text(0, 10);
+	r->is_dawa = pe_access_int64(0, 11) != 0;
+	rows_per_unit = (int) pe_access_int64(0, 12);
+	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
+	declared = (int) pe_access_int64(0, 14);
+	pe_access_end(&access);
+
+	r->dataset = pe_dataset_load_by_id(dataset);
+	if (r->dataset == NULL || (!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+		refuse_release(r->id);
+	r->dataset->as_of = declared;
+	if (rows_per_unit > 0)		/* the sensitivity is that of the request */
+		r->dataset->max_rows = rows_per_unit;
+}
+
+/* What was measured: from the table, or the workload itself. */
+static void
+load_strategy(pe_release *r)
+{
+	const pe_workload *workload = &r->workload;
+	pe_plan_rules rules = pe_door_rules(r->dataset);
+	bool		there = false;
+
+	if (r->strategy_id != 0)
+		there = pe_strategy_of_charge(r->strategy_id, workload, NULL, &r->kept);
+	if (r->kept.strategy.blocks == NULL)	/* blocks know their cells */
+	{
+		pe_columns_check_product(r->domain);
+		r->possible = pe_predicate_cells_of(r->dataset, r->predicate_text, r->columns, r->attributes);
+	}
+	if (r->strategy_id == 0)
+		there = pe_strategy_of_charge(0, workload, r->possible, &r->kept);
+	if (!there || (r->value != NULL && r->values != r->kept.strategy.rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
+	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
+}
+
+/* Releases without a workload: what they are, and who gives them back. */
+static const struct
+{
+	const char *kind;
+	const char *what;
+	const char *hint;
+}			other_kinds[] = {
+	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
+	{"aggregate", "holds aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
+	{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
+	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
+	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
+};
+
+/* What is no measurement of counts per cell. */
+static void
+refuse_kind(const pe_release *r)
+{
+	const char *what = "is a model";
+	const char *hint = "dp.models tells its name, and dp.predict uses it.";
+
+	for (int i = 0; i < lengthof(other_kinds); i++)
+		if (r->kind != NULL && strcmp(r->kind, other_kinds[i].kind) == 0)
+		{
+			what = other_kinds[i].what;
+			hint = other_kinds[i].hint;
+		}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("release " INT64_FORMAT " %s", r->id, what),
+			 errhint("%s", hint)));
+}
+
+void
+pe_release_measured(pe_release *r)
+{
+	if (r->columns == NULL)
+		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
+	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
+	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
+	load_strategy(r);
+}
+
+void
+pe_release_check_version(const pe_release *r)
+{
+	if (r->version < r->dataset->declared_version)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the attributes of dataset \"%s\" were declared anew after release " INT64_FORMAT,
+						r->dataset->name, r->id)));
+}
+
+void
+pe_release_read(pe_release *r)
+{
+	pe_release_read_row(r);
+	if (r->workload_text == NULL)
+		refuse_kind(r);
+	pe_release_check_version(r);
+	r->value = pe_payload_read(r->payload, &r->values);
+	pe_release_measured(r);
+}
+
+const pe_noise *
+pe_release_noise(const pe_release *r)
+{
+	pe_plan_rules rules = pe_door_rules(r->dataset);
+	pe_noise   *noise;
+
+	if (r->is_dawa)
+		return NULL;
+	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, rules.neighbours));
+	noise = pe_plan_noise_of(&r->kept.strategy, &rules, r->accounting, r->nano);
+	if (noise == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is too large", r->id)));
+	return noise;
+}
+
+void
+pe_release_answer(pe_release *r, const char *text)
+{
+	PE_UNDONE();
+	pe_release_read(r);
+	PE_END_UNDONE();
+	pe_release_reply(r, text);
+}
+
+void
+pe_release_reply(pe_release *r, const char *text)
+{
+	pe_workload *workload = &r->workload;
+
+	if (text != NULL)
+	{
+		workload = palloc0(sizeof(*workload));
+		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
+	}
+	pe_histogram_check_rows(workload);
+	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, pe_release_noise(r), NULL, false);
+}

@@ -1,0 +1,73 @@
+/*
+ * stored_release.h
+ *	  Paid answers, read again.
+ */
+#ifndef PE_ASK_STORED_RELEASE_H
+#define PE_ASK_STORED_RELEASE_H
+
+#include "datatype/timestamp.h"
+
+#include "ask/answers.h"
+#include "ledger/strategies.h"
+#include "noise/noise.h"
+
+/* A stored release, read by somebody who may. */
+typedef struct pe_release
+{
+	int64		id;
+	int			version;		/* of the data it is from */
+	int			attributes;
+	char	  **names;
+	char	   *kind;			/* of the canonical request: "histogram", ... */
+	char	   *workload_text;	/* NULL: it has no counts per cell */
+	bytea	   *payload;
+	pe_dataset *dataset;
+	pe_column  *columns;
+	pe_domain  *domain;
+	pe_workload workload;
+	char	   *predicate_text; /* NULL: none */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
+	bool		is_dawa;		/* by that method: its errors are unknown */
+	pe_accounting accounting;	/* its noise */
+	int64		nano;			/* what it cost, of epsilon for PE_L1 */
+	int64		strategy_id;	/* 0: the workload itself was measured */
+	pe_kept_strategy kept;
+	pe_measured measured;
+	int64		values;
+	int64	   *value;
+	TimestampTz created;
+	pe_answers	answers;
+} pe_release;
+
+/*
+ * Reads the release of this id and answers a workload from what it measured,
+ * NULL: the workload that was paid for.  Post-processing, which costs nothing.
+ * Errors: 42704 there is none that the current user may read, 55000 the
+ * attributes were declared anew, 22023 the release does not determine the
+ * workload.
+ */
+extern void pe_release_answer(pe_release *release, const char *workload);
+
+/* The same of a release that was read. */
+extern void pe_release_reply(pe_release *release, const char *workload);
+
+/*
+ * The row of the release of this id, without what it measured.  pe_release_check_version: 55000 if the attributes were
+ * declared anew since.  Inside PE_UNDONE.
+ */
+extern void pe_release_read_row(pe_release *release);
+extern void pe_release_check_version(const pe_release *release);
+
+/* The release of this id, to be answered by who asks for more than one workload of one release; inside PE_UNDONE.  Errors as above. */
+extern void pe_release_read(pe_release *release);
+
+/*
+ * What it measured, without what came out: from dataset, names or columns, workload_text, predicate_text and strategy_id,
+ * which are there.  XX001 if it cannot be told.
+ */
+extern void pe_release_measured(pe_release *release);
+
+/* The noise of each measurement; NULL where nobody knows the errors. */
+extern const pe_noise *pe_release_noise(const pe_release *release);
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * sums_call.c
+ *	  A request for aggregates, answered.  See sums_call.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "ask/sums_call.h"
+#include "ask/known.h"
+#include "ask/ask_blocks.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/settings.h"
+
+static void
+check_reuse(const pe_aggregate_call *c)
+{
+	if (c->reuse && c->request.fresh)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("reuse does not go with fresh")));
+}
+
+/* The very request first: its replay is told to nobody, and takes less than a look through other releases. */
+void
+pe_aggregate_call_reprice(pe_aggregate_call *c)
+{
+	pe_aggregation_price(c->aggregation);
+	PE_UNDONE();
+	c->replays = pe_asked_is_replay(&c->aggregation->asked);
+	PE_END_UNDONE();
+	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation, c->place) : NULL;
+}
+
+void
+pe_aggregate_call_prepare(pe_aggregate_call *c, bool needs_budget)
+{
+	check_reuse(c);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
+	PE_END_UNDONE();
+	pe_aggregation_measure(c->aggregation);
+	pe_aggregate_call_reprice(c);
+}
+
+bool
+pe_aggregate_call_is_paid(const pe_aggregate_call *c)
+{
+	return c->replays || c->known != NULL;
+}
+
+int64
+pe_aggregate_call_nano(const pe_aggregate_call *c)
+{
+	const pe_asked *asked = &c->aggregation->asked;
+
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting);
+}
+
+/* ------------------------------------------------------------------
+ * Several at once
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_same(const pe_aggregate_call *one, const pe_aggregate_call *other)
+{
+	return strcmp(one->aggregation->asked.charge.request, other->aggregation->asked.charge.request) == 0 &&
+		one->aggregation->asked.budget->id == other->aggregation->asked.budget->id;
+}
+
+/* Whether one of the first `calls` is the same request. */
+static bool
+is_repeated(pe_aggregate_call *const *call, int calls)
+{
+	for (int i = 0; i < calls; i++)
+		if (is_same(call[i], call[calls]))
+			return true;
+	return false;
+}
+
+static void
+refuse_together(const pe_asked *asked, int requests)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left for the whole statement",
+					asked->budget->role, asked->dataset->name),
+			 errdetail("It asks %d requests, which each fit and together do not. Nothing was charged.", requests),
+			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in statements of their own.")));
+}
+
+/* Those that the same budget pays.  A single one is refused by the door, which knows all limits. */
+static void
+check_budget(pe_aggregate_call *const *call, const bool *pays, int calls, const pe_asked *payer)
+{
+	const pe_asked **asked = palloc(calls * sizeof(*asked));
+	int			requests = 0;
+
+	for (int i = 0; i < calls; i++)
+		if (pays[i] && call[i]->aggregation->asked.budget->id == payer->budget->id)
+			asked[requests++] = &call[i]->aggregation->asked;
+	if (requests > 1 && !pe_asked_fit_together(asked, requests))
+		refuse_together(payer, requests);
+}
+
+void
+pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
+{
+	bool	   *pays = palloc(calls * sizeof(bool));
+
+	for (int i = 0; i < calls; i++)
+		pays[i] = !is_repeated(call, i) && !pe_aggregate_call_is_paid(call[i]);
+	for (int i = 0; i < calls; i++)
+		if (pays[i])
+			check_budget(call, pays, calls, &call[i]->aggregation->asked);
+}
+
+/* ------------------------------------------------------------------
+ * Answers
+ * ------------------------------------------------------------------
+ */
+
+static void
+ask(pe_aggregate_call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	PE_UNDONE();
+	pe_door_answer(&g->question, &c->reply);
+	PE_END_UNDONE();
+	if (c->reply.outcome == PE_REFUSED)
+		pe_asked_refuse(&g->asked, &c->reply, "");
+	pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+}
+
+/* From what was measured, with intervals that miss the truth with at most this probability. */
+static pe_aggregate_result *
+results_of(const pe_aggregate_call *c, double miss)
+{
+	const pe_release *known = c->known != NULL ? &c->known->release : NULL;
+	const pe_charge_reply *reply = &c->reply;
+
+	if (known != NULL)
+		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values, known->strategy_id, known->nano, miss);
+	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values,
+								  reply->outcome == PE_REPLAYED ? reply->strategy_id : c->aggregation->asked.charge.strategy_id,
+								  pe_aggregate_call_nano(c), miss);
+}
+
+static void
+measure(pe_aggregate_call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	ask(c);
+	c->result = results_of(c, PE_MISS);
+	c->groups = g->space[0].workload.queries;
+	c->results = g->aggregates;
+	for (int i = 0; i < g->aggregates; i++)
+		c->place[i] = i;
+}
+
+static void
+take_known(pe_aggregate_call *c)
+{
+	c->result = c->known->result;
+	c->groups = c->known->aggregation.space[0].workload.queries;
+	c->results = c->known->aggregation.aggregates;
+	c->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
+}
+
+static void
+find_errors(pe_aggregate_call *c, double miss)
+{
+	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
+
+	if (!g->on_grid)
+		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c), miss);
+}
+
+void
+pe_aggregate_call_answer(pe_aggregate_call *c)
+{
+	if (c->known != NULL)
+		take_known(c);
+	else
+		measure(c);
+	find_errors(c, PE_MISS);
+}
+
+pe_aggregate_call
+pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
+{
+	pe_aggregate_call wide = *c;
+
+	wide.result = results_of(c, PE_MISS / intervals);
+	find_errors(&wide, PE_MISS / intervals);
+	return wide;
+}
+
+const pe_aggregate_result *
+pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
+{
+	if (group < 0 || group >= c->groups || number < 0 || number >= c->request.aggregates ||
+		c->place[number] < 0 || c->place[number] >= c->results)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the answer has not the groups of the request")));
+	return &c->result[(size_t) group * c->results + c->place[number]];
+}
+
+/* The same terms with the numbers that aggregates have in what is answered from. */
+static pe_terms
+placed(const pe_aggregate_call *c, const pe_terms *terms)
+{
+	pe_weighted *term = palloc(Max(terms->terms, 1) * sizeof(*term));
+
+	for (int t = 0; t < terms->terms; t++)
+		term[t] = (pe_weighted) {terms->term[t].factor, c->place[terms->term[t].number]};
+	return (pe_terms) {term, terms->terms};
+}
+
+/* So many times a result. */
+static pe_aggregate_result
+multiplied(const pe_aggregate_result *r, double factor)
+{
+	return (pe_aggregate_result) {
+		factor * r->estimate, fabs(factor) * r->stderr_,
+		factor * (factor < 0 ? r->upper : r->lower), factor * (factor < 0 ? r->lower : r->upper)
+	};
+}
+
+pe_aggregate_result
+pe_aggregate_call_sum(const pe_aggregate_call *c, const int32 *group, int groups, const pe_terms *terms)
+{
+	pe_terms	all = placed(c, terms);
+
+	/* one term in one group has the interval of its own, and need not be linear */
+	if (groups == 1 && terms->terms == 1)
+		return multiplied(pe_aggregate_call_result_of(c, group[0], terms->term[0].number), terms->term[0].factor);
+	return pe_aggregation_sum(&c->errors, c->result, group, groups, &all);
+}
+
+pe_aggregate_result
+pe_aggregate_call_quotient(const pe_aggregate_call *c, int32 group, const pe_terms *above, const pe_terms *below)
+{
+	pe_terms	top = placed(c, above);
+	pe_terms	bottom = placed(c, below);
+
+	return pe_aggregation_quotient(&c->errors, c->result, group, &top, &bottom);
+}

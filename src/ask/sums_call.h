@@ -1,0 +1,60 @@
+/*
+ * sums_call.h
+ *	  A request for aggregates from its arguments to its answers, by every front: dp.aggregate, its quote, plain SELECT.
+ */
+#ifndef PE_ASK_SUMS_CALL_H
+#define PE_ASK_SUMS_CALL_H
+
+#include "ask/ask_sums.h"
+
+typedef struct pe_aggregate_call
+{
+	pe_request	request;		/* filled by the front */
+	bool		reuse;			/* a paid release that tells all of it as precisely is answered from */
+
+	pe_aggregation *aggregation;
+	bool		replays;		/* the budget has paid for this very request */
+	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
+	pe_charge_reply reply;
+	pe_aggregate_result *result;
+	int32		groups;
+	int			results;		/* of each group */
+	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
+	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */
+} pe_aggregate_call;
+
+/*
+ * Validates the request, makes the plan and looks for a release that is as precise; nothing is charged.
+ * Not inside PE_UNDONE.
+ */
+extern void pe_aggregate_call_prepare(pe_aggregate_call *call, bool needs_budget);
+
+/* Another cost for a request that is prepared. */
+extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
+
+/* Whether it costs nothing, being paid already. */
+extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
+
+/* What the plan costs, in nano-units. */
+extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
+
+/* PE001 if the budgets cannot pay all of these together; two that are one request are paid once. */
+extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls);
+
+/* Charges and measures, or replays, or takes the answers from the known release. */
+extern void pe_aggregate_call_answer(pe_aggregate_call *call);
+
+/*
+ * What was answered, with intervals so wide that so many of them hold the truth together with a probability of at least 95 %,
+ * however their noise depends on each other (the union bound).
+ */
+extern pe_aggregate_call pe_aggregate_call_together(const pe_aggregate_call *call, double intervals);
+
+/* What came out for an aggregate in a group; 55000 if there is no such one. */
+extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
+
+/* Such results added up, over groups too, and divided in one group; the numbers of terms are those of the request's aggregates. */
+extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, const int32 *group, int groups, const pe_terms *terms);
+extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group, const pe_terms *above, const pe_terms *below);
+
+#endif

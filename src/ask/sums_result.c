@@ -1,0 +1,825 @@
+/*
+ * sums_result.c
+ *	  From what a release of aggregates holds to answers: post-processing.  See ask_sums.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/memutils.h"
+
+#include "ask/ask_sums.h"
+#include "ask/answers.h"
+#include "counts/quantile.h"
+#include "ledger/strategies.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/values.h"
+
+/* What is known of one part. */
+typedef struct measured_part
+{
+	const pe_noise *noise;
+	double		noise_stderr;	/* of one measurement, in units of the integers */
+	const double *estimate;		/* of its space's own queries, in the same */
+	double		total;			/* of all cells, where it is asked for */
+} measured_part;
+
+/* What answers are worked out from. */
+typedef struct reading
+{
+	pe_aggregation *g;
+	int32		times;			/* pe_aggregate_noise */
+	double		miss;			/* likewise */
+	double		variance;		/* of what is answered, for measurements of variance 1 */
+	measured_part *part;
+	pe_sum_estimate *estimate;	/* [group * sums + sum] */
+	pe_error_law law;
+	pe_sum_total *total;		/* of shares, [group * sums + sum] */
+} reading;
+
+static int32
+groups_of(const pe_aggregation *g)
+{
+	return g->space[0].workload.queries;
+}
+
+static void
+refuse_payload(int64 release)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("release " INT64_FORMAT " does not hold the measurements of its sums", release)));
+}
+
+/* ------------------------------------------------------------------
+ * What was measured
+ * ------------------------------------------------------------------
+ */
+
+/* A replay is of what was measured then: another strategy perhaps than would be made now. */
+static void
+load_strategies(pe_aggregation *g, int64 release, int64 id)
+{
+	for (int i = 0; i < g->spaces; i++)
+	{
+		pe_space   *s = &g->space[i];
+
+		if (!pe_aggregation_measures(g, i) || s->kept.id == 0 || s->kept.id == id)
+			continue;
+		if (!pe_strategy_load_matrix(id, &s->workload, &s->kept))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
+		pe_aggregation_settle(s);
+	}
+}
+
+bool
+pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
+{
+	uint64		left = PE_WHOLE_SHARE;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		uint64		share = (uint64) value[i];
+
+		if (share == 0 || share > left)
+			return false;
+		left -= share;
+		g->part[i].share = share;
+	}
+	return true;
+}
+
+/* The shares as they were then, and that all measurements are there. */
+static void
+read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
+{
+	int64		rows = g->parts;
+
+	for (int i = 0; i < g->parts; i++)
+		rows += g->part[i].strategy->rows;
+	if (values != rows || !pe_aggregation_take_shares(g, value))
+		refuse_payload(release);
+}
+
+/* ------------------------------------------------------------------
+ * What one measurement says
+ * ------------------------------------------------------------------
+ */
+
+static const pe_space *
+space_of(const pe_aggregation *g, int part)
+{
+	return &g->space[g->source[part].space];
+}
+
+static int
+shift_of(const pe_aggregation *g, int part)
+{
+	return pe_sum_shift(&g->needed, &g->needed.sum[g->source[part].sum]);
+}
+
+static bool
+has_shares(const pe_aggregation *g, int sum)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && g->aggregate[i].sum[PE_USE_N] == sum)
+			return true;
+	return false;
+}
+
+/* Whether the total of a part is told beside its groups. */
+static bool
+has_total(const pe_aggregation *g, int part)
+{
+	return g->source[part].space == 0 && has_shares(g, g->source[part].sum);
+}
+
+int32
+pe_aggregation_estimates(const pe_aggregation *g)
+{
+	int32		estimates = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		estimates += space_of(g, i)->workload.queries + has_total(g, i);
+	return estimates;
+}
+
+static double
+total_of(const pe_strategy *strategy, const int64 *y)
+{
+	double	   *x = pe_alloc(strategy->columns, sizeof(double));
+	double		total = 0;
+
+	pe_strategy_solve(strategy, y, x);
+	for (int32 j = 0; j < strategy->columns; j++)
+		total += x[j];
+	pe_free(x);
+	return total;
+}
+
+void
+pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise, const int64 *y, double *estimate)
+{
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = space_of(g, i);
+		double		unit = ldexp(1, shift_of(g, i) - pe_noise_shift(noise->of_part[i]));
+
+		pe_reconstruction_estimate(&s->own, y, estimate);
+		for (int32 q = 0; q < s->workload.queries; q++)
+			*estimate++ *= unit;
+		if (has_total(g, i))
+			*estimate++ = total_of(g->part[i].strategy, y) * unit;
+		y += g->part[i].strategy->rows;
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Estimates of sums
+ * ------------------------------------------------------------------
+ */
+
+/* Whether each estimate of a space's own queries is one measurement. */
+static bool
+is_single(const pe_space *s)
+{
+	int32		queries = s->workload.queries;
+	int32	   *summands = pe_alloc(queries, sizeof(int32));
+	bool		single = true;
+
+	pe_reconstruction_summands(&s->own, s->variance, summands);
+	for (int32 q = 0; q < queries; q++)
+		single &= summands[q] <= 1;
+	pe_free(summands);
+	return single;
+}
+
+/* The group of a term's space that a query of the term is. */
+static int32
+place_in_space(const pe_aggregation *g, const pe_space *s, const pe_term *term, int64 local)
+{
+	int32		query[PE_MAX_ATTRIBUTES];
+	int32		coordinate[PE_MAX_ATTRIBUTES] = {0};
+	int32		place = 0;
+
+	(void) pe_term_query(term, local, query);
+	for (int f = 0; f < term->factors; f++)
+		if (term->factor[f].constructor == PE_IDENTITY)
+			coordinate[term->factor[f].attribute] = query[f];
+	for (int a = 0; a < g->groups; a++)
+		if ((s->set >> a & 1) != 0)
+			place = place * g->space[0].workload.shape.cells[a] + coordinate[a];
+	return place;
+}
+
+static void
+put_estimate(reading *r, int i, int32 group, double estimate, double variance)
+{
+	double		noise = r->part[i].noise_stderr;
+
+	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate, variance * noise * noise * r->variance};
+}
+
+static void
+put_units(reading *r, int i)
+{
+	const pe_aggregation *g = r->g;
+	const pe_workload *workload = &g->space[0].workload;
+	const pe_space *s = space_of(g, i);
+	int32	   *term = pe_alloc(workload->queries, sizeof(int32));
+	int32	   *local = pe_alloc(workload->queries, sizeof(int32));
+
+	pe_workload_index(workload, term, local);
+	for (int32 q = 0; q < workload->queries; q++)
+		if (term[q] == g->source[i].term)
+		{
+			int32		place = place_in_space(g, s, &workload->term[term[q]], local[q]);
+
+			put_estimate(r, i, q, r->part[i].estimate[place], s->variance[place]);
+		}
+	pe_free(term);
+	pe_free(local);
+}
+
+static bool
+is_of_ranks(const pe_aggregation *g, int i)
+{
+	return space_of(g, i)->above_text != NULL;
+}
+
+static void
+put_part(reading *r, int i)
+{
+	const pe_space *s = space_of(r->g, i);
+
+	if (r->g->source[i].term >= 0)
+		put_units(r, i);
+	else if (!is_of_ranks(r->g, i))
+		for (int32 q = 0; q < s->workload.queries; q++)
+			put_estimate(r, i, q, r->part[i].estimate[q], s->variance[q]);
+}
+
+/* Where estimates are sums of many Laplace numbers: the widest interval that any of the parts asks for. */
+static pe_error_law
+find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
+{
+	pe_error_law law = pe_error_law_of(g->asked.ask.accounting == PE_PURE, noise->miss);
+	pe_confidence confidence;
+	bool		single = true;
+
+	for (int i = 0; i < g->parts && law.laplace; i++)
+		single &= is_of_ranks(g, i) || is_single(space_of(g, i));
+	if (single)
+		return law;
+	pe_confidence_init(&confidence, noise->of_part[0], 1, noise->miss);
+	law.factor = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise->of_part[0]);
+	pe_confidence_free(&confidence);
+	return law;
+}
+
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+/* C 1, for the covariance C of estimates of columns: how each column varies with the total. */
+static double *
+covariance_with_total(const pe_strategy *strategy)
+{
+	size_t		n = strategy->columns;
+	double	   *with = pe_alloc(n, sizeof(double));
+	double	   *c;
+
+	if (strategy->triangle == NULL && strategy->dense == NULL)
+	{
+		for (size_t j = 0; j < n; j++)
+			with[j] = 1;
+		return with;
+	}
+	pe_check_memory(3 * n * n * sizeof(double));
+	c = pe_alloc(n * n, sizeof(double));
+	pe_strategy_covariance(strategy, c);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			with[i] += c[j * n + i];
+	pe_free(c);
+	return with;
+}
+
+/* The workload's queries of what is known of columns. */
+static double *
+queries_of_columns(const pe_space *s, const double *column)
+{
+	double	   *answer = pe_alloc(s->workload.queries, sizeof(double));
+	const pe_workload *workload = &s->workload;
+	pe_classes	classes;
+	double	   *of_class;
+
+	pe_classes_init(&workload, 1, &classes);
+	of_class = pe_alloc(classes.cells, sizeof(double));
+	for (int32 c = 0; c < classes.cells; c++)
+		if (s->kept.strategy.column_of[c] >= 0)
+			of_class[c] = column[s->kept.strategy.column_of[c]];
+	pe_workload_apply(workload, &classes, of_class, answer);
+	pe_classes_free(&classes);
+	pe_free(of_class);
+	return answer;
+}
+
+/*
+ * The total over all cells of a sum, and how it varies with each group.  The groups determine every class that they
+ * tell apart only where the strategy has full rank.  It lives as long as the space.
+ */
+static void
+find_total(pe_space *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(s->variance));
+	double	   *with = covariance_with_total(&s->kept.strategy);
+
+	s->total_covariance = queries_of_columns(s, with);
+	s->total_variance = 0;
+	for (int32 j = 0; j < s->kept.strategy.columns; j++)
+		s->total_variance += with[j];
+	pe_free(with);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+put_total(reading *r, int i)
+{
+	pe_space   *s = &r->g->space[0];
+	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
+
+	if (s->total_covariance == NULL)
+		find_total(s);
+	for (int32 q = 0; q < groups_of(r->g); q++)
+		r->total[(size_t) q * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_total) {
+			{r->part[i].total, s->total_variance * variance}, s->total_covariance[q] * variance
+		};
+}
+
+/* ------------------------------------------------------------------
+ * Answers
+ * ------------------------------------------------------------------
+ */
+
+/* estimate: as pe_aggregation_estimate tells them. */
+static void
+begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance)
+{
+	*r = (reading) {.g = g, .times = noise->times, .miss = noise->miss, .variance = variance};
+	r->part = pe_alloc(g->parts, sizeof(*r->part));
+	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
+	r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
+	for (int i = 0; i < g->parts; i++)
+	{
+		measured_part *part = &r->part[i];
+
+		part->noise = noise->of_part[i];
+		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
+		part->estimate = estimate;
+		estimate += space_of(g, i)->workload.queries;
+		if (has_total(g, i))
+			part->total = *estimate++;
+		put_part(r, i);
+		if (has_total(g, i))
+			put_total(r, i);
+	}
+	r->law = find_law(g, noise);
+}
+
+static void
+end(reading *r)
+{
+	pe_free(r->total);
+	pe_free(r->estimate);
+	pe_free(r->part);
+}
+
+static pe_aggregate_result
+result_of(const pe_quotient *answer)
+{
+	return (pe_aggregate_result) {answer->estimate, answer->stderr_, answer->lower, answer->upper};
+}
+
+static void
+answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	const pe_aggregate *a = &g->aggregate[i];
+	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
+	pe_quotient answer;
+
+	pe_poll();
+	pe_aggregate_answer_of(&g->needed, a, estimate,
+						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &r->law, &answer);
+	*result = result_of(&answer);
+}
+
+/* ------------------------------------------------------------------
+ * Sums of answers, and their quotients
+ * ------------------------------------------------------------------
+ */
+
+/* The standard error of a sum in a group. */
+static double
+error_of_sum(const pe_aggregate_errors *e, int sum, int32 group)
+{
+	const pe_aggregation *g = e->aggregation;
+
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].sum == sum && g->source[i].term < 0)
+			return sqrt(space_of(g, i)->variance[group]) * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+	return 0;
+}
+
+/* Several terms as one number that is linear in the sums. */
+static pe_linear_estimate
+add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_terms *terms, double *weight)
+{
+	pe_linear_estimate all = {0, weight};
+
+	for (int t = 0; t < terms->terms; t++)
+	{
+		const pe_weighted *term = &terms->term[t];
+
+		all.value += term->factor * result[term->number].estimate;
+		pe_aggregate_add_weights(&g->needed, &g->aggregate[term->number], term->factor, weight);
+	}
+	return all;
+}
+
+pe_aggregate_result
+pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups, const pe_terms *terms)
+{
+	const pe_aggregation *g = e->aggregation;
+	size_t		sums = g->needed.sums;
+	double	   *part = pe_alloc(groups * sums + 1, sizeof(double));
+	pe_aggregate_result all = {0};
+	double		half;
+
+	for (int i = 0; i < groups; i++)
+	{
+		double	   *weight = part + i * sums;
+
+		all.estimate += add_terms(g, result + (size_t) group[i] * g->aggregates, terms, weight).value;
+		for (size_t s = 0; s < sums; s++)
+			weight[s] *= weight[s] != 0 ? error_of_sum(e, (int) s, group[i]) : 0;
+	}
+	half = pe_error_half(&e->law, part, groups * (int) sums);
+	for (size_t i = 0; i < groups * sums; i++)
+		all.stderr_ = hypot(all.stderr_, part[i]);
+	all.lower = all.estimate - half;
+	all.upper = all.estimate + half;
+	pe_free(part);
+	return all;
+}
+
+pe_aggregate_result
+pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result *result, int32 group, const pe_terms *above, const pe_terms *below)
+{
+	const pe_aggregation *g = e->aggregation;
+	int			sums = g->needed.sums;
+	double	   *weight = pe_alloc(2 * (size_t) sums, sizeof(double));
+	const pe_aggregate_result *of_group = result + (size_t) group * g->aggregates;
+	pe_linear_estimate top = add_terms(g, of_group, above, weight);
+	pe_linear_estimate bottom = add_terms(g, of_group, below, weight + sums);
+	pe_quotient quotient;
+
+	for (int s = 0; s < sums; s++)
+	{
+		double		error = weight[s] != 0 || weight[sums + s] != 0 ? error_of_sum(e, s, group) : 0;
+
+		weight[s] *= error;
+		weight[sums + s] *= error;
+	}
+	pe_quotient_of(&e->law, &top, &bottom, sums, &quotient);
+	pe_free(weight);
+	return result_of(&quotient);
+}
+
+pe_aggregate_errors
+pe_aggregation_errors_at(const pe_aggregation *g, int64 nano, double miss)
+{
+	pe_aggregate_errors e = {.aggregation = g, .noise = pe_aggregation_noise(g, nano)};
+
+	e.noise.miss = miss;
+	e.law = find_law(g, &e.noise);
+	return e;
+}
+
+/* ------------------------------------------------------------------
+ * Quantiles
+ * ------------------------------------------------------------------
+ */
+
+/* Ranks of one group, from 0 at the first edge. */
+static void
+fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, double *room)
+{
+	const pe_space *s = space_of(r->g, i);
+	int32		cells = ranks->cells;
+	double	   *below = room;
+	double	   *ascending = below + cells + 1;
+	double	   *below_variance = ascending + cells + 1;
+	double	   *above_variance = below_variance + cells + 1;
+
+	for (int32 e = 1; e <= cells; e++)
+	{
+		below[e] = r->part[i].estimate[group * cells + e - 1];
+		below_variance[e] = s->variance[group * cells + e - 1] * r->variance;
+		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] * r->variance : 0;
+	}
+	below[0] = below_variance[0] = 0;
+	above_variance[0] = below_variance[cells];
+	pe_ascending_ranks(cells, below, ascending);
+	ranks->below = below;
+	ranks->ascending = ascending;
+	ranks->below_variance = below_variance;
+	ranks->above_variance = above_variance;
+	ranks->total_stderr = sqrt(below_variance[cells]) * r->part[i].noise_stderr;
+}
+
+static double
+edge_of(const pe_column *column, int32 edge)
+{
+	return pe_number_of_text(column->type, column->points[edge]);
+}
+
+static void
+put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_result *result)
+{
+	*result = (pe_aggregate_result) {NAN, NAN, edge_of(x, place->lower), edge_of(x, place->upper)};
+	if (place->cell >= 0)
+	{
+		double		lower = edge_of(x, place->cell);
+
+		result->estimate = lower;
+		if (!pe_bin_is_one_value(&x->domain, place->cell))
+			result->estimate += place->inside * (edge_of(x, place->cell + 1) - lower);
+	}
+}
+
+/* Whether the interval of the number of rows is above 0: one that misses little is wider than the three errors of quantile.h. */
+static bool
+has_rows(const pe_rank_estimates *ranks, pe_confidence *confidence)
+{
+	return ranks->below[ranks->cells] > pe_confidence_half(confidence, ranks->below_variance[ranks->cells], 0);
+}
+
+/* A quantile of every group, from the part of its ranks. */
+static void
+answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	const pe_aggregate *a = &g->aggregate[number];
+	const pe_column *x = &g->columns[a->attribute];
+	pe_rank_estimates ranks = {.cells = pe_attribute_ordered_cells(&x->domain)};
+	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
+	pe_confidence confidence;
+
+	pe_confidence_init(&confidence, r->part[i].noise, (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
+	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
+		pe_quantile_place place;
+
+		fill_ranks(r, i, q, &ranks, room);
+		pe_quantile_find(&ranks, a->fraction, &confidence, &place);
+		if (!has_rows(&ranks, &confidence))
+			place.cell = -1;
+		put_quantile(x, &place, to);
+	}
+	pe_confidence_free(&confidence);
+	pe_free(room);
+}
+
+static void
+answer_quantiles(const reading *r, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int a = 0; a < g->aggregates; a++)
+		for (int i = 0; i < g->parts && g->aggregate[a].kind == PE_AGG_QUANTILE; i++)
+			if (g->source[i].sum == g->aggregate[a].sum[PE_USE_N])
+				answer_quantile(r, a, i, result);
+}
+
+/* Quantiles on a grid: group by group, in the order of the fractions. */
+static void
+answer_grid(const pe_aggregation *g, int64 release, const int64 *value, int64 values, pe_aggregate_result *result)
+{
+	const pe_number *number = &g->needed.number[0];
+
+	if (values != g->question.chosen)
+		refuse_payload(release);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+		{
+			int			f = 0;
+			double		u;
+
+			while (g->fraction[f] != pe_fraction_of(&g->aggregate[i]))
+				f++;
+			u = (double) (value[q * g->grid.fractions + f] - number->most);
+			result[q * g->aggregates + i] = (pe_aggregate_result) {
+				pe_number_middle(number) + u * pe_number_step(number), NAN, NAN, NAN
+			};
+		}
+}
+
+void
+pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance, pe_aggregate_result *result)
+{
+	reading		r;
+
+	begin(&r, g, noise, estimate, variance);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
+				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+	answer_quantiles(&r, result);
+	end(&r);
+}
+
+pe_aggregate_noise
+pe_aggregation_noise(const pe_aggregation *g, int64 nano)
+{
+	pe_noise  **of_part = palloc0(g->parts * sizeof(*of_part));
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
+		if (of_part[i] == NULL)
+			elog(ERROR, "the noise of a part cannot be told");
+	}
+	return (pe_aggregate_noise) {of_part, 1, PE_MISS};
+}
+
+pe_aggregate_result *
+pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano,
+					   double miss)
+{
+	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
+	pe_aggregate_noise noise;
+	double	   *estimate;
+
+	if (g->on_grid)
+	{
+		answer_grid(g, release, value, values, result);
+		return result;
+	}
+	PE_UNDONE();
+	load_strategies(g, release, strategy_id);
+	PE_END_UNDONE();
+	read_shares(g, release, value, values);
+	noise = pe_aggregation_noise(g, nano);
+	noise.miss = miss;
+	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	pe_aggregation_estimate(g, &noise, value + g->parts, estimate);
+	pe_aggregation_answers(g, &noise, estimate, 1, result);
+	pe_free(estimate);
+	return result;
+}
+
+/* ------------------------------------------------------------------
+ * Errors told beforehand
+ * ------------------------------------------------------------------
+ */
+
+/* A group with so many rows; the total of a share is that of as many groups as there are. */
+static void
+put_reference(reading *r, double rows)
+{
+	const pe_aggregation *g = r->g;
+	pe_sum_estimate *reference = pe_alloc(g->needed.sums, sizeof(*reference));
+
+	pe_aggregates_reference(&g->needed, rows, reference);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int s = 0; s < g->needed.sums; s++)
+		{
+			size_t		at = (size_t) q * g->needed.sums + s;
+
+			r->estimate[at].value = reference[s].value;
+			r->total[at].estimate.value = reference[s].value * groups_of(g);
+		}
+	pe_free(reference);
+}
+
+/* Answers of so many rows in each group, of no measurement. */
+static void
+begin_reference(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance)
+{
+	double	   *none = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+
+	begin(r, g, noise, none, variance);
+	put_reference(r, rows);
+}
+
+/* Groups that are measured alike have the same errors at reference values: the first of them is looked at. */
+static bool
+is_like_last(const reading *r, int32 group)
+{
+	size_t		sums = r->g->needed.sums;
+
+	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums], sums * sizeof(*r->estimate)) == 0 &&
+		memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0;
+}
+
+void
+pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_)
+{
+	reading		r;
+
+	begin_reference(&r, g, noise, rows, variance);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		stderr_[i] = g->aggregate[i].kind == PE_AGG_QUANTILE ? NAN : 0;
+		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		{
+			pe_aggregate_result result;
+
+			if (is_like_last(&r, q))
+				continue;
+			answer_group(&r, q, i, &result);
+			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
+				stderr_[i] = result.stderr_;
+		}
+	}
+	end(&r);
+}
+
+void
+pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
+{
+	pe_aggregate_noise noise;
+
+	for (int i = 0; i < g->aggregates; i++)
+		stderr_[i] = NAN;
+	if (g->on_grid)
+		return;
+	noise = pe_aggregation_noise(g, nano);
+	pe_aggregation_errors_of(g, &noise, rows, 1, stderr_);
+}
+
+/* The largest standard error of the ranks that a quantile is told from, in rows. */
+static double
+rank_error(const reading *r, int number)
+{
+	const pe_aggregation *g = r->g;
+	double		most = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = space_of(g, i);
+
+		if (g->source[i].sum != g->aggregate[number].sum[PE_USE_N])
+			continue;
+		for (int32 q = 0; q < s->workload.queries; q++)
+			most = fmax(most, sqrt(s->variance[q]) * r->part[i].noise_stderr);
+	}
+	return most;
+}
+
+static double
+relative_error(const reading *r, int32 group, int number)
+{
+	pe_aggregate_result result;
+
+	answer_group(r, group, number, &result);
+	return result.stderr_ / fabs(result.estimate);
+}
+
+void
+pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, double *error)
+{
+	pe_aggregate_noise noise;
+	reading		r;
+
+	for (int i = 0; i < g->aggregates; i++)
+		error[i] = NAN;
+	if (g->on_grid)
+		return;
+	noise = pe_aggregation_noise(g, nano);
+	begin_reference(&r, g, &noise, rows, 1);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		error[i] = 0;
+		if (g->aggregate[i].kind == PE_AGG_QUANTILE)
+			error[i] = rank_error(&r, i) / rows;
+		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		{
+			double		relative;
+
+			if (is_like_last(&r, q))
+				continue;
+			relative = relative_error(&r, q, i);
+			if (!(relative <= error[i]))	/* unknown is worse than any */
+				error[i] = relative;
+		}
+	}
+}
