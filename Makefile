@@ -69,7 +69,7 @@ PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare 
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model and of tables, and of the search under L1: the compiler makes vectors of them
 # only with these, which change no value.
-LOOP_SRCS  = kernel rows pass unit_clip p_identity lbfgs continual_band tables sums
+LOOP_SRCS  = kernel row_tiles pass unit_clip p_identity lbfgs continual_band tables collect_tables sums
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 

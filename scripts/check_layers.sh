@@ -107,7 +107,7 @@ check_rooms() {
 users_of() {
 	case "$1" in
 		src/accounting/private.h | src/noise/private.h) echo "accounting noise plan" ;;
-		src/noise/gaussian.h | src/noise/laplace.h | src/noise/select.h) echo "noise" ;;
+		src/noise/gaussian.h | src/noise/laplace.h | src/noise/selection.h) echo "noise" ;;
 		src/*/private.h) room_of "$1" ;;
 	esac
 }

@@ -22,7 +22,7 @@
  * A state as bytes of this machine: a head with the cut, the specification, and the body
  * of its kind.  Bytes of a machine with the other order of bytes are refused.
  *
- * Which rows of a unit count, and what one unit adds: domain/units.h, glm/rows.h.  What
+ * Which rows of a unit count, and what one unit adds: domain/units.h, glm/row_tiles.h.  What
  * one row adds: glm/pass.h.
  */
 #ifndef PE_ACCUMULATOR_ACCUMULATOR_H

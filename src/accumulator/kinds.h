@@ -43,7 +43,7 @@ extern void pe_model_end(pe_accumulator *a);
 extern void pe_affine_end(pe_accumulator *a);
 extern void pe_keys_end(pe_accumulator *a);
 
-/* What kinds with rows of units have in common until they are cut: cells.c. */
+/* What kinds with rows of units have in common until they are cut: collect_cells.c. */
 extern void pe_collected_units_settle(pe_accumulator *a);
 extern size_t pe_collected_units_size(const pe_accumulator *a);
 extern void pe_collected_units_write(const pe_accumulator *a, char *bytes);

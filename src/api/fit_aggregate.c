@@ -36,7 +36,7 @@
 #include "ask/ask_model.h"
 #include "server/aggregate_options.h"
 #include "door/reader.h"
-#include "door/values.h"
+#include "door/row_values.h"
 #include "server/access.h"
 #include "ledger/models.h"
 #include "server/settings.h"

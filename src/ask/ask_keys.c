@@ -11,7 +11,7 @@
 #include "server/arguments.h"
 #include "ask/request.h"
 #include "server/return_rows.h"
-#include "door/keys.h"
+#include "door/scan_keys.h"
 #include "noise/interval.h"
 #include "server/access.h"
 

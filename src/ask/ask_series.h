@@ -10,7 +10,7 @@
 #include "ask/ask_sums.h"
 #include "ask/series_periods.h"
 #include "ask/ask_counts.h"
-#include "door/periods.h"
+#include "door/scan_periods.h"
 #include "ledger/series.h"
 #include "time/continual.h"
 

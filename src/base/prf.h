@@ -7,7 +7,7 @@
  * an adversary chooses and whose values he sees; the best attack known on 2-4 is the search
  * for the key.  That is what its uses ask for:
  *
- * - which rows of a unit count (domain/units.h, glm/rows.h).  Sensitivity needs no more of it
+ * - which rows of a unit count (domain/units.h, glm/row_tiles.h).  Sensitivity needs no more of it
  *   than that it is a function: a unit's rows are cut by what they are, under any key.  That
  *   it looks random keeps units apart and makes the choice one that no writer of rows can steer;
  * - the coins of Poisson sampling (glm/pass.h), one per unit and pass under a fresh key

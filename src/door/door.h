@@ -71,7 +71,7 @@ extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 extern size_t pe_door_tables_memory(const pe_tables *tables, int numbers);
 
 /* ------------------------------------------------------------------
- * What counts.c and models.c are made of
+ * What scan_counts.c and models.c are made of
  * ------------------------------------------------------------------
  */
 

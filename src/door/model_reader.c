@@ -15,7 +15,7 @@
 #include "utils/typcache.h"
 
 #include "door/reader.h"
-#include "door/values.h"
+#include "door/row_values.h"
 
 typedef struct model_reader
 {

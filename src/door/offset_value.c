@@ -1,6 +1,6 @@
 /*
  * offset_value.c
- *	  A private value of SQL as an offset in integer units.  See values.h.
+ *	  A private value of SQL as an offset in integer units.  See row_values.h.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
-#include "door/values.h"
+#include "door/row_values.h"
 
 /* PE_OFFSET_MOST is 2 to this. */
 #define MOST_BITS 100

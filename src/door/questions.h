@@ -7,7 +7,7 @@
  * errors, made of noised numbers of the same fit and of public ones (fit/spread.c), stored
  * in the ledger, and nothing else about the rows: not their number, a loss, an
  * error, the time beyond a quantum.  A unit's rows are cut to max_rows before
- * anything else (glm/rows.h).
+ * anything else (glm/row_tiles.h).
  *
  * Where the rows fit into pg_epsilon.max_memory, by the size of the table, they are
  * read once and stay for the fit; otherwise every pass of the fit is a scan, of the

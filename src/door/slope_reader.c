@@ -4,14 +4,14 @@
  *
  * The values of a row are the offset, then the slopes.  Slopes are public: a row whose
  * slope is null, or lies outside where the declaration drops that, is no row of the
- * function.  The offset is private, an integer from here on (values.h), and has no
+ * function.  The offset is private, an integer from here on (row_values.h), and has no
  * say in what is done.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "door/values.h"
+#include "door/row_values.h"
 #include "door/reader.h"
 #include "server/values.h"
 

@@ -9,7 +9,7 @@
 #define PE_FDW_GROUPS_H
 
 #include "fdw/condition.h"
-#include "fdw/plan.h"
+#include "fdw/pushdown.h"
 
 /* An expression of GROUP BY. */
 typedef struct pe_group_by

@@ -9,7 +9,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "fdw/plan.h"
+#include "fdw/pushdown.h"
 
 /*
  * 0A000 for a sub-select that depends on more than itself, or asks a dataset, or if none is known yet.  is_ours: which scans ask

@@ -23,7 +23,7 @@
 #include "fdw/import.h"
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
-#include "fdw/select.h"
+#include "fdw/scan_request.h"
 #include "server/access.h"
 #include "server/compat.h"
 

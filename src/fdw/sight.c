@@ -27,7 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "fdw/levels.h"
-#include "fdw/options.h"
+#include "fdw/table_options.h"
 #include "fdw/steady.h"
 #include "server/access.h"
 #include "server/settings.h"

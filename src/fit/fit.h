@@ -4,7 +4,7 @@
  *	  are told.
  *
  * A method sees the rows through passes (glm/pass.h) alone, and what a pass
- * returns it sees through noise alone (fit/measure.h, noise/select.h),
+ * returns it sees through noise alone (fit/measure.h, noise/selection.h),
  * each with a share of the cost that was fixed before the first row was read.
  * Whatever a method does besides is post-processing.  The number of passes is
  * public.  Each method's own file states what is released, the sensitivity, the

@@ -15,7 +15,7 @@
 #ifndef PE_GLM_FEATURES_H
 #define PE_GLM_FEATURES_H
 
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 
 /* A feature of the model, in the order that the caller named them. */
 typedef struct pe_feature

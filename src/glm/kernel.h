@@ -9,7 +9,7 @@
 #define PE_GLM_KERNEL_H
 
 #include "glm/pass.h"
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 
 /* Bits of the low limb of a weight and of a margin. */
 #define PE_LOW_BITS 12

@@ -32,7 +32,7 @@
 #ifndef PE_GLM_PASS_H
 #define PE_GLM_PASS_H
 
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 #include "strategy/strategy.h"		/* pe_norm */
 
 typedef enum pe_loss

@@ -7,7 +7,7 @@
  * with k.  The price is bias where the rows of a unit pull one way.
  *
  * Neighbours: a unit is added or removed; or (substitute) its rows are others.  Which of
- * its rows count (glm/rows.h) is a function of the unit's own rows, and so is what is said
+ * its rows count (glm/row_tiles.h) is a function of the unit's own rows, and so is what is said
  * of it below, in every order: sums of integers, and public numbers.  No other unit's part
  * changes.  So one unit changes the sums by at most what it adds itself, substitute by at
  * most the distance of two such.

@@ -133,7 +133,7 @@ typedef struct pe_lattice_law pe_lattice_law;
 /*
  * The rate of the exponential mechanism for scores that move by at most change either
  * way, at a cost of nano: pure, epsilon / (2 change); else eta / (2 change), eta the
- * range that rho pays for (noise/select.c has the proofs).
+ * range that rho pays for (noise/selection.c has the proofs).
  */
 extern pe_score_rate pe_exponential_rate(uint64_t change, pe_accounting accounting, int64_t nano);
 

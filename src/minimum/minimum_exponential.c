@@ -27,7 +27,7 @@
  * Metropolis steps have no such bound).  zCDP: ln P(X) / P'(X) = rate (S' - S) + ln Z' / Z
  * lies in an interval of length 2 D rate, a bounded range of eta = 2 D rate, and the
  * mechanism is eta^2 / 8-zCDP (Cesar and Rogers, arXiv 2004.07223); of Gaussian DP it costs what
- * accounting/conversion.h says of a range.  The rate is rounded down (noise/select.c).
+ * accounting/conversion.h says of a range.  The rate is rounded down (noise/selection.c).
  *
  * Exact: the law of the draw is P itself, by integers and rationals; no double decides
  * (lattice_law.h).

@@ -9,7 +9,7 @@
 #include "accounting/conversion.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 
 /* Of Gaussian DP no noise has a smaller variance: 4 of it is lost (gaussian.h). */
 #define LEAST_VARIANCE_BITS 20

@@ -13,7 +13,7 @@
  *
  * A pe_noise is for reading: standard errors and intervals.  It cannot be drawn.  What draws
  * takes an allowance (accounting/cost.h), and first of all its cost from the allowance.  The
- * mechanisms themselves (gaussian.h, laplace.h, select.h) are called from this room alone.
+ * mechanisms themselves (gaussian.h, laplace.h, selection.h) are called from this room alone.
  */
 #ifndef PE_NOISE_NOISE_H
 #define PE_NOISE_NOISE_H
@@ -125,7 +125,7 @@ extern int64_t pe_noise_most_cube(size_t count, uint64_t sensitivity);
 
 /*
  * Takes nano from the allowance and gives the index of one of count scores, small ones
- * likelier (select.h): permute-and-flip where it is pure, else the exponential mechanism; and the
+ * likelier (selection.h): permute-and-flip where it is pure, else the exponential mechanism; and the
  * exponential mechanism in both.  sensitivity: the most that a score changes between
  * neighbours; monotone: all scores move the same way.
  */
@@ -135,7 +135,7 @@ extern int32_t pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score
 								   bool monotone, int64_t nano);
 
 /*
- * The exponential mechanism for several selections from candidates in runs (select.h): nano is taken once.  The
+ * The exponential mechanism for several selections from candidates in runs (selection.h): nano is taken once.  The
  * caller has shown that for all neighbours the sum over the selections of D_i / (2 sensitivity_i) is at most 1, where the scores
  * of selection i change by amounts that lie in an interval of length D_i.  Then the privacy losses of the selections,
  * which are independent, lie in intervals whose lengths add up to eta at most, and so does their sum: together they
@@ -146,7 +146,7 @@ extern void pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const 
 
 /*
  * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon
- * exactly if pure, else a range eta that costs no more (select.c).  Scores that are not monotone are
+ * exactly if pure, else a range eta that costs no more (selection.c).  Scores that are not monotone are
  * divided by twice their sensitivity.
  */
 extern void pe_select_rate(pe_accounting accounting, int64_t nano, uint64_t *numerator, uint64_t *factor);

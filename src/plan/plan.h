@@ -22,7 +22,7 @@
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
  *	  series	sum_s L_ts A x_s with noise, for every period t of a series: plan_series.c
- *	  keys		keys that nobody has listed, above a threshold: counts/keys.h
+ *	  keys		keys that nobody has listed, above a threshold: counts/key_threshold.h
  *
  * Everything in a plan is public; it depends on no row.
  */

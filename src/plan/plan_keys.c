@@ -1,12 +1,12 @@
 /*
  * plan_keys.c
- *	  Plans of keys that nobody has listed.  See plan.h and counts/keys.h.
+ *	  Plans of keys that nobody has listed.  See plan.h and counts/key_threshold.h.
  */
 #include "plan/private.h"
 
 #include "accounting/conversion.h"
 #include "base/mem.h"
-#include "counts/keys.h"
+#include "counts/key_threshold.h"
 #include "noise/noise.h"
 
 /* A count of 1 in the units of a release. */

@@ -17,7 +17,7 @@
 #define PE_AUDIT_FITS_H
 
 #include "fit/measure.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "models.h"
 #include "allowance.h"
 

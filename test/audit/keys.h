@@ -1,6 +1,6 @@
 /*
  * keys.h
- *	  Audits of keys that nobody has listed (counts/keys.h).  Part of audit.c.
+ *	  Audits of keys that nobody has listed (counts/key_threshold.h).  Part of audit.c.
  *
  * Of a unit with k keys of its own, how often one of them passes: at most delta, and near what the exact tail says.
  * Of two tables of which one has a unit with k keys more, that others have too: whole releases are summed up, and no

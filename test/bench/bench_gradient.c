@@ -20,7 +20,7 @@
 
 #include "base/linalg.h"
 #include "glm/pass.h"
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 #include "shim.h"
 
 #define RUNS 5

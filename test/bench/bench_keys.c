@@ -21,7 +21,7 @@
 
 #include "accounting/conversion.h"
 #include "accumulator/accumulator.h"
-#include "counts/keys.h"
+#include "counts/key_threshold.h"
 #include "noise/noise.h"
 #include "plan/plan.h"
 #include "shim.h"

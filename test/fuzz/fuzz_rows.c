@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "glm/pass.h"
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 #include "shim.h"
 
 /* Rows of a cut are looked at one by one up to so many. */

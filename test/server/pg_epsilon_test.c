@@ -21,7 +21,7 @@
 #include "plan/private.h"
 #include "accumulator/accumulator.h"
 #include "counts/aggregate.h"
-#include "door/values.h"
+#include "door/row_values.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
 #include "worker/channel.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 #include "numbers.h"
 
 /* Random bits for the tests themselves, so that the shim's stream is the code's alone. */

@@ -13,7 +13,7 @@
 #include "glm/loss.h"
 #include "fit/measure.h"
 #include "noise/noise.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "models.h"
 #include "shim.h"
 #include "allowance.h"

@@ -25,7 +25,7 @@
 #include "minimum/lattice_law.h"
 #include "noise/lazy_exp.h"
 #include "minimum/minimum.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "lattice_scores.h"
 #include "numbers.h"
 #include "shim.h"

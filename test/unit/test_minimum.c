@@ -22,7 +22,7 @@
 #include "noise/laplace.h"
 #include "noise/gaussian.h"
 #include "minimum/minimum.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "../reproduce/minimum_unsafe.h"
 #include "numbers.h"
 #include "shim.h"

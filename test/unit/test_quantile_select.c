@@ -18,7 +18,7 @@
 #include "accounting/conversion.h"
 #include "counts/quantile_select.h"
 #include "noise/lazy_exp.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "plan/private.h"
 #include "numbers.h"
 #include "shim.h"

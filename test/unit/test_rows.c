@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 #include "shim.h"
 #include "tables.h"
 

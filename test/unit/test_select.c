@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "noise/lazy_exp.h"
-#include "noise/select.h"
+#include "noise/selection.h"
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"

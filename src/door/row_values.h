@@ -1,9 +1,9 @@
 /*
- * values.h
+ * row_values.h
  *	  Values of SQL as labels, cells and offsets of rows, for accumulators.
  */
-#ifndef PE_DOOR_VALUES_H
-#define PE_DOOR_VALUES_H
+#ifndef PE_DOOR_ROW_VALUES_H
+#define PE_DOOR_ROW_VALUES_H
 
 #include "fmgr.h"
 #include "utils/numeric.h"

@@ -1,6 +1,6 @@
 /*
- * keys.c
- *	  The door for keys that nobody has listed.  See keys.h.
+ * scan_keys.c
+ *	  The door for keys that nobody has listed.  See scan_keys.h.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "door/keys.h"
+#include "door/scan_keys.h"
 #include "noise/noise.h"
 #include "server/access.h"
 #include "server/settings.h"

@@ -1,5 +1,5 @@
 /*
- * keys.h
+ * key_threshold.h
  *	  Keys that nobody has listed, and how often they occur, above a threshold.
  *
  * Released: of every key that occurs at least once, its count plus noise, if that is at least tau; of
@@ -35,8 +35,8 @@
  * Estimates are unbiased before the threshold decides, and biased upwards for keys near it, since those
  * with low noise are not seen.
  */
-#ifndef PE_COUNTS_KEYS_H
-#define PE_COUNTS_KEYS_H
+#ifndef PE_COUNTS_KEY_THRESHOLD_H
+#define PE_COUNTS_KEY_THRESHOLD_H
 
 #include "base/mem.h"
 #include "strategy/strategy.h"

@@ -1,5 +1,5 @@
 /*
- * tables.c
+ * collect_tables.c
  *	  Counts and sums of several tables from rows gathered in blocks.  See accumulator.h.
  *
  * A row of a table is as likely in the cache as the table is small.  Row by row, all tables take

@@ -1,9 +1,9 @@
 /*
- * keys.h
+ * scan_keys.h
  *	  The door for keys that nobody has listed.
  *
  * Released: of the values of an open column, those with a noisy count at or above the threshold, and that
- * noisy count (counts/keys.h has neighbours, sensitivity, cost and theorem), stored in
+ * noisy count (counts/key_threshold.h has neighbours, sensitivity, cost and theorem), stored in
  * the ledger, and nothing else about the rows: not how many keys there are, how long they are, the
  * order they come in, an error, the time beyond a quantum.
  *
@@ -12,8 +12,8 @@
  * there; noise is drawn for all of them, whether or not there is a key.  Then one more scan, of the same
  * snapshot, reads the keys of the numbers that passed.
  */
-#ifndef PE_DOOR_KEYS_H
-#define PE_DOOR_KEYS_H
+#ifndef PE_DOOR_SCAN_KEYS_H
+#define PE_DOOR_SCAN_KEYS_H
 
 #include "door/door.h"
 

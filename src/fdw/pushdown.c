@@ -1,6 +1,6 @@
 /*
- * plan.c
- *	  The planner's part of plain SELECT.  See plan.h.
+ * pushdown.c
+ *	  The planner's part of plain SELECT.  See pushdown.h.
  *
  * Grouping and DISTINCT over one relation are pushed down to it.  All else is left to a scan that is refused when the
  * executor starts, so that nothing of the statement has been charged then.  Nothing here looks at a dataset: a kept plan
@@ -20,7 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "fdw/plan.h"
+#include "fdw/pushdown.h"
 #include "server/compat.h"
 
 /* Any plan that is answered is better than one that is refused; below what the server compiles expressions for. */

@@ -1,18 +1,18 @@
 /*
- * select.h
+ * scan_request.h
  *	  One scan of a SELECT: what it asks, and the rows that it returns.
  *
  * Four steps, each of them free but the last: it is opened, translated, priced and answered.
  */
-#ifndef PE_FDW_SELECT_H
-#define PE_FDW_SELECT_H
+#ifndef PE_FDW_SCAN_REQUEST_H
+#define PE_FDW_SCAN_REQUEST_H
 
 #include "nodes/execnodes.h"
 
 #include "ask/sums_call.h"
 #include "fdw/groups.h"
-#include "fdw/plan.h"
-#include "fdw/target.h"
+#include "fdw/pushdown.h"
+#include "fdw/target_list.h"
 
 /* A row that is returned: a group, or several with the same values. */
 typedef struct pe_row_of_select

@@ -1,5 +1,5 @@
 /*
- * select.c
+ * selection.c
  *	  Private selection: the number of a small integer loss.
  *
  * Every decision is "V < exp(-x)" with x = (score_i - least score) rate / sensitivity,
@@ -37,7 +37,7 @@
  * at most D, others by 2 D, for which D is doubled: either way by a factor of at most
  * exp(rate).  rate = epsilon, exactly.
  */
-#include "noise/select.h"
+#include "noise/selection.h"
 
 #include <math.h>
 

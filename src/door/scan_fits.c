@@ -1,5 +1,5 @@
 /*
- * fits.c
+ * scan_fits.c
  *	  The door for models.  See questions.h.
  */
 #include "postgres.h"

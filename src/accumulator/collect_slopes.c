@@ -1,5 +1,5 @@
 /*
- * slopes.c
+ * collect_slopes.c
  *	  Accumulators of rows of a piecewise affine function.  See accumulator.h.
  */
 #include "accumulator/kinds.h"

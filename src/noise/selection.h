@@ -1,14 +1,14 @@
 /*
- * select.h
+ * selection.h
  *	  Private selection: the number of a small integer loss.
  *
  * Released: an index i.  Where rho is counted: the exponential mechanism, P(i) proportional
  * to exp(-score_i eta / sensitivity), scores integers of range `sensitivity`, which
  * all move the same way between neighbours (monotone: eta is then the range of the
- * privacy loss); what eta costs: select.c.  Under
+ * privacy loss); what eta costs: selection.c.  Under
  * substitute they are not monotone, and the range is twice as large.
  * PE_PURE: permute-and-flip (McKenna and Sheldon, arXiv 2010.12603),
- * where monotone scores too allow half the noise.  Proofs: select.c.
+ * where monotone scores too allow half the noise.  Proofs: selection.c.
  *
  * Exact: scores are integers, the temperature is a rational, every decision is one
  * of lazy_exp.h.
@@ -18,8 +18,8 @@
  * depends on the data.  The door pads the time of a whole answer, in which there is a pass
  * over the rows for each selection.
  */
-#ifndef PE_NOISE_SELECT_H
-#define PE_NOISE_SELECT_H
+#ifndef PE_NOISE_SELECTION_H
+#define PE_NOISE_SELECTION_H
 
 #include "accounting/conversion.h"
 #include "base/mem.h"

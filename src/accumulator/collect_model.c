@@ -1,5 +1,5 @@
 /*
- * model.c
+ * collect_model.c
  *	  Accumulators of rows of a model: the sums of a pass, and the rows themselves.
  *	  See accumulator.h.
  *
@@ -79,7 +79,7 @@ combine_sums(pe_accumulator *a, const char *bytes, size_t size)
 static const pe_accumulator_kind sums = {sum_up, sums_size, write_sums, combine_sums, pe_accumulator_as_it_is};
 
 /* ------------------------------------------------------------------
- * Rows: how many were dropped, then those that were not (glm/rows.h)
+ * Rows: how many were dropped, then those that were not (glm/row_tiles.h)
  * ------------------------------------------------------------------
  */
 

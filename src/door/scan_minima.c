@@ -1,5 +1,5 @@
 /*
- * minima.c
+ * scan_minima.c
  *	  The door for piecewise affine objectives.  See questions.h.
  */
 #include "postgres.h"

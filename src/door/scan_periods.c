@@ -1,6 +1,6 @@
 /*
- * periods.c
- *	  The door for a period of a series.  See periods.h.
+ * scan_periods.c
+ *	  The door for a period of a series.  See scan_periods.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "door/periods.h"
+#include "door/scan_periods.h"
 #include "ledger/series.h"
 #include "ledger/time.h"
 #include "worker/channel.h"

@@ -1,5 +1,5 @@
 /*
- * periods.h
+ * scan_periods.h
  *	  The door for a period of a series.
  *
  * Released: y_t of time/continual.h, once for each period: the measurement that the ledger stores (ledger/series.h
@@ -14,8 +14,8 @@
  * only in the first max_periods of them in which it has any (domain/units.h).  The bins begin with the same period at every reading, unless there is a history: then the
  * plan's factor is that of a cut that moves.
  */
-#ifndef PE_DOOR_PERIODS_H
-#define PE_DOOR_PERIODS_H
+#ifndef PE_DOOR_SCAN_PERIODS_H
+#define PE_DOOR_SCAN_PERIODS_H
 
 #include "door/door.h"
 

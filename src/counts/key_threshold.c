@@ -1,8 +1,8 @@
 /*
- * keys.c
- *	  The threshold for keys that nobody has listed.  See keys.h.
+ * key_threshold.c
+ *	  The threshold for keys that nobody has listed.  See key_threshold.h.
  */
-#include "counts/keys.h"
+#include "counts/key_threshold.h"
 
 #include <math.h>
 

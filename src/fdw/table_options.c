@@ -1,6 +1,6 @@
 /*
- * options.c
- *	  Options of the foreign tables that stand for datasets, and their check.  See options.h.
+ * table_options.c
+ *	  Options of the foreign tables that stand for datasets, and their check.  See table_options.h.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "fdw/options.h"
+#include "fdw/table_options.h"
 #include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_validator);

@@ -1,5 +1,5 @@
 /*
- * rows.h
+ * row_tiles.h
  *	  The rows of a model, as 16-bit integers in tiles.
  *
  * A row is what a model sees of it: for every number its place in the declared
@@ -15,8 +15,8 @@
  *
  * An absent row (the rest of the last tile, or one that was taken out again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
  */
-#ifndef PE_GLM_ROWS_H
-#define PE_GLM_ROWS_H
+#ifndef PE_GLM_ROW_TILES_H
+#define PE_GLM_ROW_TILES_H
 
 #include <stdbool.h>
 
@@ -57,7 +57,7 @@ typedef struct pe_row
 	int16_t		label;			/* 0 or 1; of a regression in [-PE_ONE, PE_ONE] */
 } pe_row;
 
-typedef struct pe_row_block pe_row_block;	/* rows.c */
+typedef struct pe_row_block pe_row_block;	/* row_tiles.c */
 
 typedef struct pe_rows
 {
@@ -125,7 +125,7 @@ extern void pe_rows_write(const pe_rows *rows, char *bytes);
 extern bool pe_rows_read(pe_rows *rows, const char *bytes, size_t size);
 
 /* ----------
- * Where the numbers of a row are: what rows.c, pass.c and the kernels share.
+ * Where the numbers of a row are: what row_tiles.c, pass.c and the kernels share.
  *
  * A tile is a run of columns of PE_TILE 16-bit numbers: the dense columns, a
  * column of zeros if their number is odd, the cells of each group, what stands in

@@ -1,5 +1,5 @@
 /*
- * cells.c
+ * collect_cells.c
  *	  Accumulators of rows in cells, of one product or of several tables: counts, sums, and both of
  *	  units.  See accumulator.h.
  */

@@ -1,5 +1,5 @@
 /*
- * levels.c
+ * wavelets.c
  *	  Haar wavelets and trees.  See published.h.
  */
 #include "published/published.h"

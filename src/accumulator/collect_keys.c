@@ -1,5 +1,5 @@
 /*
- * keys.c
+ * collect_keys.c
  *	  Accumulators of keys that nobody has listed: their counts, and the keys of some
  *	  numbers.  See accumulator.h and domain/keys.h.
  *

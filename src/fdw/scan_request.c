@@ -1,6 +1,6 @@
 /*
- * select.c
- *	  One scan of a SELECT.  See select.h.
+ * scan_request.c
+ *	  One scan of a SELECT.  See scan_request.h.
  */
 #include "postgres.h"
 
@@ -19,8 +19,8 @@
 
 #include "server/arguments.h"
 #include "ask/near_zero.h"
-#include "fdw/options.h"
-#include "fdw/select.h"
+#include "fdw/table_options.h"
+#include "fdw/scan_request.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------

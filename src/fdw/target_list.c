@@ -1,6 +1,6 @@
 /*
- * target.c
- *	  Aggregates of SQL as aggregates of a request.  See target.h.
+ * target_list.c
+ *	  Aggregates of SQL as aggregates of a request.  See target_list.h.
  *
  * A column that numbers are declared of is summed by its values, as dp.aggregate does.  Any other argument is evaluated on
  * the cells of its column: what is summed are then counts of cells, each times the value there.
@@ -20,7 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "fdw/beyond.h"
-#include "fdw/target.h"
+#include "fdw/target_list.h"
 #include "server/compat.h"
 #include "server/values.h"
 

@@ -1,10 +1,10 @@
 /*
- * rows.c
- *	  The rows of a model.  See rows.h.
+ * row_tiles.c
+ *	  The rows of a model.  See row_tiles.h.
  *
  * Compiled with -O3, like kernel.c.
  */
-#include "glm/rows.h"
+#include "glm/row_tiles.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
- * options.h
+ * table_options.h
  *	  Options of the foreign tables that stand for datasets.
  */
-#ifndef PE_FDW_OPTIONS_H
-#define PE_FDW_OPTIONS_H
+#ifndef PE_FDW_TABLE_OPTIONS_H
+#define PE_FDW_TABLE_OPTIONS_H
 
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * counts.c
+ * scan_counts.c
  *	  The door for counts and sums of a registered table.  See door.h.
  */
 #include "postgres.h"

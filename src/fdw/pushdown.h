@@ -1,9 +1,9 @@
 /*
- * plan.h
+ * pushdown.h
  *	  What a scan of a dataset asks, from the planner to the executor.
  */
-#ifndef PE_FDW_PLAN_H
-#define PE_FDW_PLAN_H
+#ifndef PE_FDW_PUSHDOWN_H
+#define PE_FDW_PUSHDOWN_H
 
 #include "postgres.h"
 

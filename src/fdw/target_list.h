@@ -1,9 +1,9 @@
 /*
- * target.h
+ * target_list.h
  *	  What a SELECT computes of each group: aggregates of SQL, and this extension's own, from aggregates of a request.
  */
-#ifndef PE_FDW_TARGET_H
-#define PE_FDW_TARGET_H
+#ifndef PE_FDW_TARGET_LIST_H
+#define PE_FDW_TARGET_LIST_H
 
 #include "fdw/condition.h"
 #include "nodes/primnodes.h"
