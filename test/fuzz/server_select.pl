@@ -703,6 +703,8 @@ sub not_plain
 	}
 	for my $row (defined $c ? map { @$_ } values %rows : ())
 	{
+		# and above one that it is below
+		next if $s->{merges} && $s->{select} =~ /HAVING|WHERE c\d+ >/;
 		return 'a row too many: ' . join ',', @$row if abs($row->[$c]) > int(0.5 + 8 * $error);
 	}
 	return '';
