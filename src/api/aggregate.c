@@ -61,7 +61,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 static void
 prepare(FunctionCallInfo fcinfo, pe_aggregate_call *c, bool needs_budget)
 {
-	read_arguments(fcinfo, &c->request);
+	read_arguments(fcinfo, &c->call.request);
 	c->reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
 	pe_aggregate_call_prepare(c, needs_budget);
 }
@@ -92,7 +92,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_put_float(result->stderr_, &values[3], &nulls[3]);
 	pe_put_float(result->lower, &values[4], &nulls[4]);
 	pe_put_float(result->upper, &values[5], &nulls[5]);
-	values[6] = Int64GetDatum(c->call.reply.release_id);
+	values[6] = Int64GetDatum(c->call.call.reply.release_id);
 }
 
 /* By the first count or sum. */

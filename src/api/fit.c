@@ -10,6 +10,7 @@
 #include "utils/float.h"
 
 #include "server/arguments.h"
+#include "ask/ask.h"
 #include "ask/ask_model.h"
 #include "server/return_rows.h"
 #include "server/access.h"
@@ -25,17 +26,14 @@ enum
 	ARG_PREDICATE, ARG_OPTIONS, ARG_MODEL, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
 };
 
-typedef struct call
+typedef struct fit_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request request;
+	pe_call		call;
 	pe_model_fit *fit;
-	pe_charge_reply reply;
 	char	   *name;			/* of the model */
 	double	   *coefficient;
 	double	   *deviation;		/* of the noise of each; NaN: not known */
-	bool		replay;			/* of a quote */
-} call;
+} fit_call;
 
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
@@ -60,16 +58,19 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 }
 
 static void
-validate(call *c)
+validate_fit(pe_call *call)
 {
-	read_arguments(c->fcinfo, &c->request);
-	c->fit = pe_model_validate(&c->request, true);
+	fit_call   *c = (fit_call *) call;
+
+	read_arguments(call->fcinfo, &call->request);
+	c->fit = pe_model_validate(&call->request, !call->quote);
+	call->asked = &c->fit->asked;
 }
 
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const fit_call *c = argument;
 
 	values[0] = CStringGetTextDatum(c->fit->record.term[row]);
 	values[1] = Float8GetDatum(c->coefficient[row]);
@@ -78,37 +79,49 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[3] = c->name == NULL;
 	if (c->name != NULL)
 		values[3] = CStringGetTextDatum(c->name);
-	nulls[4] = c->reply.release_id == 0;
-	values[4] = Int64GetDatum(c->reply.release_id);
+	nulls[4] = c->call.reply.release_id == 0;
+	values[4] = Int64GetDatum(c->call.reply.release_id);
 	nulls[5] = c->fit->positive == NULL;
 	if (c->fit->positive != NULL)
 		values[5] = CStringGetTextDatum(c->fit->positive);
 }
 
-/* Charged, or replayed, or refused. */
 static void
-fit_privately(call *c)
+ask_for_fit(pe_call *call)
 {
-	const pe_model_fit *fit = c->fit;
+	pe_door_fit(&((fit_call *) call)->fit->question, &call->reply);
+}
 
-	pe_door_fit(&fit->question, &c->reply);
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&fit->asked, &c->reply, "");
+static void
+take_fit(pe_call *call)
+{
+	fit_call   *c = (fit_call *) call;
+	int			terms = c->fit->record.terms;
+
 	PE_UNDONE();
-	c->name = pe_model_name(c->reply.release_id, c->request.name);
+	c->name = pe_model_name(call->reply.release_id, call->request.name);
 	PE_END_UNDONE();
-	pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
-	if (c->reply.values != PE_MODEL_VALUES(fit->record.terms))
+	if (call->reply.values != PE_MODEL_VALUES(terms))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms", c->reply.release_id)));
-	c->coefficient = (double *) c->reply.value;
-	c->deviation = c->coefficient + fit->record.terms;
+				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms", call->reply.release_id)));
+	c->coefficient = (double *) call->reply.value;
+	c->deviation = c->coefficient + terms;
 }
+
+static const char *
+paid_for_fit(pe_call *call)
+{
+	return pe_model_paid(((fit_call *) call)->name, &call->reply);
+}
+
+static const pe_ask_kind ask_fit = {
+	.validate = validate_fit, .door = ask_for_fit, .take = take_fit, .paid = paid_for_fit
+};
 
 /* There is no noise, so there are no standard errors. */
 static void
-fit_plainly(call *c)
+fit_plainly(fit_call *c)
 {
 	int			terms = c->fit->record.terms;
 
@@ -123,39 +136,27 @@ fit_plainly(call *c)
 Datum
 pe_sql_fit(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	fit_call	c = {.call = {.kind = &ask_fit, .fcinfo = fcinfo}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate(&c);
-	PE_END_UNDONE();
+	pe_ask_prepare(&c.call);
 	pe_model_tell_class(c.fit);
 	if (pe_fit_is_private(c.fit->problem.method))
-		fit_privately(&c);
+		pe_ask(&c.call);
 	else
 		fit_plainly(&c);
 	pe_return_rows(fcinfo, c.fit->record.terms, 6, make_row, &c);
 	return (Datum) 0;
 }
 
-static void
-validate_quote(call *c)
-{
-	read_arguments(c->fcinfo, &c->request);
-	c->fit = pe_model_validate(&c->request, false);
-	c->replay = pe_fit_is_private(c->fit->problem.method) && pe_asked_is_replay(&c->fit->asked);
-}
-
 /* Reads no row, charges nothing. */
 Datum
 pe_sql_quote_fit(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	fit_call	c = {.call = {.kind = &ask_fit, .fcinfo = fcinfo, .quote = true}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate_quote(&c);
-	PE_END_UNDONE();
+	pe_ask_prepare(&c.call);
 	pe_model_tell_class(c.fit);
-	pe_asked_return_quote(fcinfo, &c.fit->asked, c.replay);
+	pe_asked_return_quote(fcinfo, c.call.asked, c.call.replay && pe_fit_is_private(c.fit->problem.method));
 	return (Datum) 0;
 }
 

@@ -33,6 +33,7 @@
 #include "utils/typcache.h"
 
 #include "server/float_array.h"
+#include "ask/ask.h"
 #include "ask/ask_model.h"
 #include "server/aggregate_options.h"
 #include "door/reader.h"
@@ -58,9 +59,11 @@ PG_FUNCTION_INFO_V1(pe_sql_linear_regression_final);
 /* One group. */
 typedef struct state
 {
+	pe_call		call;
 	MemoryContext context;		/* of this and of everything below */
-	pe_request request;
 	pe_model_fit *fit;
+	char	   *name;			/* of the model */
+	double	   *coefficient;	/* and behind them the standard errors */
 	Oid			label_type;		/* base type */
 	pe_feature_value *feature;
 	pe_row		row;
@@ -98,15 +101,49 @@ check_label(const state *s)
 }
 
 static void
-validate(FunctionCallInfo fcinfo, state *s)
+validate_fit(pe_call *call)
 {
-	pe_model_options_read(pe_constant_options(fcinfo, OPTIONS), &s->request);
-	s->request.fresh = true;
-	s->request.of_query = true;
-	s->request.numbered = is_grouped(fcinfo);
-	s->fit = pe_model_validate(&s->request, true);
+	state	   *s = (state *) call;
+	pe_request *request = &call->request;
+
+	pe_model_options_read(pe_constant_options(call->fcinfo, OPTIONS), request);
+	request->fresh = true;
+	request->of_query = true;
+	request->numbered = is_grouped(call->fcinfo);
+	s->fit = pe_model_validate(request, true);
+	call->asked = &s->fit->asked;
 	check_label(s);
 }
+
+static void
+ask_for_fit(pe_call *call)
+{
+	state	   *s = (state *) call;
+
+	pe_fit_collected(&s->fit->question, &s->rows, &call->reply);
+}
+
+static void
+take_fit(pe_call *call)
+{
+	state	   *s = (state *) call;
+
+	memcpy(s->coefficient, call->reply.value, PE_MODEL_VALUES(s->fit->record.terms) * sizeof(double));
+	PE_UNDONE();
+	s->name = pe_model_name(call->reply.release_id, call->request.name);
+	PE_END_UNDONE();
+	pe_model_tell_class(s->fit);
+}
+
+static const char *
+paid_for_fit(pe_call *call)
+{
+	return pe_model_paid(((state *) call)->name, &call->reply);
+}
+
+static const pe_ask_kind ask_fit = {
+	.validate = validate_fit, .door = ask_for_fit, .take = take_fit, .paid = paid_for_fit
+};
 
 static void
 forget(void *argument)
@@ -128,14 +165,13 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	const pe_row_shape *shape;
 
 	s->context = context;
-	pe_request_init(&s->request, function);
-	s->request.kind = pstrdup(function + strlen("dp."));
+	s->call = (pe_call) {.kind = &ask_fit, .fcinfo = fcinfo};
+	pe_request_init(&s->call.request, function);
+	s->call.request.kind = pstrdup(function + strlen("dp."));
 	s->label_type = getBaseType(pe_aggregate_argument_type(fcinfo, 0));
-	PE_UNDONE();				/* the query keeps no lock of it */
-	validate(fcinfo, s);
-	PE_END_UNDONE();
+	pe_ask_prepare(&s->call);
 	shape = &s->fit->spec.map.shape;
-	s->feature = palloc0((s->request.attributes + 1) * sizeof(*s->feature));
+	s->feature = palloc0((s->call.request.attributes + 1) * sizeof(*s->feature));
 	s->row.dense = palloc0((shape->dense + 1) * sizeof(int16));
 	s->row.cell = palloc0((shape->groups + 1) * sizeof(uint16));
 	pe_rows_init(&s->rows, shape, false);
@@ -194,7 +230,7 @@ read_features(state *s, ArrayType *array)
 
 	if (array != NULL)
 		pe_float_array_begin(&walk, array);
-	for (int f = 0; f < s->request.attributes; f++)
+	for (int f = 0; f < s->call.request.attributes; f++)
 	{
 		double		value = array != NULL ? pe_float_array_next(&walk) : get_float8_nan();
 
@@ -213,10 +249,10 @@ array_argument(const state *s, FunctionCallInfo fcinfo)
 {
 	ArrayType  *array = PG_ARGISNULL(ARG_FEATURES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_FEATURES);
 
-	if (array != NULL && !pe_float_array_has(array, s->request.attributes))
+	if (array != NULL && !pe_float_array_has(array, s->call.request.attributes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->request.attributes)));
+				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->call.request.attributes)));
 	return array;
 }
 
@@ -251,78 +287,55 @@ add(FunctionCallInfo fcinfo, const char *function)
  * ------------------------------------------------------------------
  */
 
-typedef struct fitted
-{
-	pe_model_fit *fit;
-	pe_charge_reply reply;
-	char	   *name;			/* of the model */
-	double	   *coefficient;	/* and behind them the standard errors */
-} fitted;
-
 static void
-fit_privately(state *s, fitted *f)
+fit_plainly(state *s)
 {
-	pe_fit_collected(&f->fit->question, &s->rows, &f->reply);
-	if (f->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&f->fit->asked, &f->reply, "");
-	memcpy(f->coefficient, f->reply.value, PE_MODEL_VALUES(f->fit->record.terms) * sizeof(double));
-	PE_UNDONE();
-	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
-	PE_END_UNDONE();
-	pe_model_tell_class(f->fit);
-	pe_model_tell(f->fit, &f->reply, f->name != NULL ? f->name : "");
-}
-
-static void
-fit_plainly(state *s, fitted *f)
-{
-	pe_fit_collected_plain(&f->fit->question, &s->rows, f->coefficient);
-	for (int i = f->fit->record.terms; i < PE_MODEL_VALUES(f->fit->record.terms); i++)
-		f->coefficient[i] = get_float8_nan();
-	f->name = pe_model_keep_plain(f->fit->asked.dataset, &f->fit->asked.charge, f->coefficient);
+	pe_fit_collected_plain(&s->fit->question, &s->rows, s->coefficient);
+	for (int i = s->fit->record.terms; i < PE_MODEL_VALUES(s->fit->record.terms); i++)
+		s->coefficient[i] = get_float8_nan();
+	s->name = pe_model_keep_plain(s->fit->asked.dataset, &s->fit->asked.charge, s->coefficient);
 }
 
 static Datum
-make_term(const fitted *f, int term, TupleDesc desc)
+make_term(const state *s, int term, TupleDesc desc)
 {
-	double		deviation = f->coefficient[f->fit->record.terms + term];
+	double		deviation = s->coefficient[s->fit->record.terms + term];
 	Datum		values[5] = {0};
-	bool		nulls[5] = {false, false, isnan(deviation), f->name == NULL, f->reply.release_id == 0};
+	bool		nulls[5] = {false, false, isnan(deviation), s->name == NULL, s->call.reply.release_id == 0};
 
-	values[0] = CStringGetTextDatum(f->fit->record.term[term]);
-	values[1] = Float8GetDatum(f->coefficient[term]);
+	values[0] = CStringGetTextDatum(s->fit->record.term[term]);
+	values[1] = Float8GetDatum(s->coefficient[term]);
 	values[2] = Float8GetDatum(deviation);
 	if (!nulls[3])
-		values[3] = CStringGetTextDatum(f->name);
-	values[4] = Int64GetDatum(f->reply.release_id);
+		values[3] = CStringGetTextDatum(s->name);
+	values[4] = Int64GetDatum(s->call.reply.release_id);
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
 /* An array of dp.model_term, which is what the aggregate returns. */
 static Datum
-make_terms(const fitted *f, Oid type)
+make_terms(const state *s, Oid type)
 {
-	int			terms = f->fit->record.terms;
+	int			terms = s->fit->record.terms;
 	Datum	   *elements = palloc((terms + 1) * sizeof(Datum));
 	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, -1);
 
 	for (int i = 0; i < terms; i++)
-		elements[i] = make_term(f, i, desc);
+		elements[i] = make_term(s, i, desc);
 	return PointerGetDatum(construct_array(elements, terms, type, -1, false, TYPALIGN_DOUBLE));
 }
 
 static void
 fit_group(state *s, Oid type)
 {
-	fitted		f = {.fit = s->fit};
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	f.coefficient = palloc0(PE_MODEL_VALUES(s->fit->record.terms) * sizeof(double));
+	s->coefficient = palloc0(PE_MODEL_VALUES(s->fit->record.terms) * sizeof(double));
 	if (pe_fit_is_private(s->fit->problem.method))
-		fit_privately(s, &f);
+		pe_ask(&s->call);
 	else
-		fit_plainly(s, &f);
-	s->result = make_terms(&f, type);
+		fit_plainly(s);
+	s->result = make_terms(s, type);
 	s->fitted = true;
 	MemoryContextSwitchTo(old);
 }

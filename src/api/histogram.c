@@ -13,6 +13,7 @@
 #include "utils/fmgroids.h"
 
 #include "ask/answers.h"
+#include "ask/ask.h"
 #include "server/arguments.h"
 #include "ask/known.h"
 #include "ask/ask_counts.h"
@@ -62,12 +63,10 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
  */
 
 /* A call of dp.histogram or of a quote. */
-typedef struct call
+typedef struct counts_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request	request;
+	pe_call		call;
 	pe_histogram *histogram;
-	pe_charge_reply reply;
 	pe_answers	answers;
 
 	/* what is known already */
@@ -78,57 +77,49 @@ typedef struct call
 	pe_known	known;
 
 	/* of a quote */
-	bool		replay;
 	double		max_stderr;
 	double		rms_stderr;
 	const double *variance;
 	pe_labels	labels;
-} call;
+} counts_call;
 
-/* Runs body so that the caller's transaction keeps no lock of it. */
 static void
-run(call *c, void (*body) (void *))
+validate_counts(pe_call *call)
 {
-	ErrorData  *error = pe_run_undone(body, c);
+	counts_call *c = (counts_call *) call;
 
-	if (error != NULL)
-		ReThrowError(error);
+	read_arguments(call->fcinfo, &call->request);
+	c->histogram = pe_histogram_validate(&call->request, !call->quote);
+	call->asked = &c->histogram->asked;
 }
 
 static void
-arguments(void *argument)
+resolve_counts(pe_call *call)
 {
-	call	   *c = argument;
-
-	read_arguments(c->fcinfo, &c->request);
-	c->histogram = pe_histogram_validate(&c->request, true);
+	pe_histogram_resolve(((counts_call *) call)->histogram);
 }
 
 static void
-ask_door(void *argument)
+ask_for_counts(pe_call *call)
 {
-	call	   *c = argument;
-
-	pe_door_answer(&c->histogram->question, &c->reply);
+	pe_door_answer(&((counts_call *) call)->histogram->question, &call->reply);
 }
 
-/* A replay is of what was measured then: another strategy perhaps than would be made now. */
-static void
-load_measured(void *argument)
+static const char *
+buys_of_counts(pe_call *call)
 {
-	call	   *c = argument;
-	pe_histogram *h = c->histogram;
+	pe_histogram *h = ((counts_call *) call)->histogram;
 
-	if (!pe_strategy_load_matrix(c->reply.strategy_id, &h->workload, &h->kept))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->reply.release_id)));
+	if (h->method == PE_METHOD_DAWA)
+		return "";
+	return psprintf(" and buys max_stderr => %.4g",
+					pe_plan_stderr_at(call->asked->plan, call->reply.left) * sqrt(pe_histogram_max_variance(h)));
 }
 
 static void
 make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const counts_call *c = argument;
 
 	values[0] = Int32GetDatum(query + 1);
 	values[1] = pe_label(&c->answers.labels, query);
@@ -137,12 +128,12 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[4] = Float8GetDatum(c->answers.lower[query]);
 	values[5] = Float8GetDatum(c->answers.upper[query]);
 	nulls[3] = nulls[4] = nulls[5] = isnan(c->answers.stderr_[query]);
-	values[6] = Int64GetDatum(c->reply.release_id);
+	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
 
 /* Of what was measured then, another noise than the plan's. */
 static const pe_noise *
-noise_of_replay(const call *c)
+noise_of_replay(const counts_call *c)
 {
 	const pe_histogram *h = c->histogram;
 	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
@@ -155,7 +146,7 @@ noise_of_replay(const call *c)
 	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of release " INT64_FORMAT " is too large", c->reply.release_id)));
+				 errmsg("the strategy of release " INT64_FORMAT " is too large", c->call.reply.release_id)));
 	return noise;
 }
 
@@ -169,99 +160,93 @@ lattices(const pe_histogram *h)
 	return pe_plan_lattices(&h->kept.strategy, &rules, accounting, pe_nano_left(pe_cost_amount(pe_plan_cost(h->asked.plan)), accounting));
 }
 
+/* A replay is of what was measured then: another strategy perhaps than would be made now. */
+static void
+load_measured(counts_call *c)
+{
+	pe_histogram *h = c->histogram;
+	bool		found;
+
+	PE_UNDONE();
+	found = pe_strategy_load_matrix(c->call.reply.strategy_id, &h->workload, &h->kept);
+	PE_END_UNDONE();
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->call.reply.release_id)));
+}
+
 /* From the measurements of the reply to answers. */
 static void
-reconstruct(call *c)
+reconstruct(counts_call *c)
 {
 	pe_histogram *h = c->histogram;
 	const pe_noise *noise = pe_plan_noise(h->asked.plan);
 
-	if (c->reply.strategy_id != h->kept.id && c->reply.outcome == PE_REPLAYED)
+	if (c->call.reply.strategy_id != h->kept.id && c->call.reply.outcome == PE_REPLAYED)
 	{
-		run(c, load_measured);
+		load_measured(c);
 		pe_histogram_check_nonnegative(h);
 		h->variance = NULL;
 		if (noise != NULL)
 			noise = noise_of_replay(c);
 	}
 	h->measured.lattice = lattices(h);
-	if (c->reply.values != h->kept.strategy.rows)
+	if (c->call.reply.values != h->kept.strategy.rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
-	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
+				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->call.reply.release_id)));
+	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->call.reply.value,
 					noise, h->variance, h->asked.request->nonnegative);
 }
 
 static void
-refuse(pe_histogram *h, const pe_charge_reply *reply)
+look_for_known(counts_call *c)
 {
-	const pe_asked *asked = &h->asked;
-
-	if (h->method == PE_METHOD_DAWA)
-		pe_asked_refuse(asked, reply, "");
-	pe_asked_refuse(asked, reply, psprintf(" and buys max_stderr => %.4g",
-										   pe_plan_stderr_at(asked->plan, reply->left) * sqrt(pe_histogram_max_variance(h))));
-}
-
-static void
-look_for_known(void *argument)
-{
-	call	   *c = argument;
-
+	PE_UNDONE();
 	c->known_release = pe_known_find(c->histogram, c->most, &c->known_stderr);
-}
-
-static void
-read_known(void *argument)
-{
-	call	   *c = argument;
-
-	pe_known_read(c->histogram, c->known_release, &c->known);
+	PE_END_UNDONE();
 }
 
 /* Answers from a release that knows every query at least as precisely as a new one would; false if there is none. */
 static bool
-reuse(call *c)
+reuse(pe_call *call)
 {
+	counts_call *c = (counts_call *) call;
 	const pe_histogram *h = c->histogram;
-	const double *variance = pe_histogram_variances(c->histogram);
-	double		noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
+	const double *variance;
+	double		noise;
 
+	if (!c->reuse)
+		return false;
+	variance = pe_histogram_variances(c->histogram);
+	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
 	c->most = pe_alloc(h->workload.queries, sizeof(double));
 	for (int32 q = 0; q < h->workload.queries; q++)
 		c->most[q] = noise * sqrt(variance[q]);
-	run(c, look_for_known);
+	look_for_known(c);
 	if (c->known_release == 0)
 		return false;
-	run(c, read_known);
+	PE_UNDONE();
+	pe_known_read(h, c->known_release, &c->known);
+	PE_END_UNDONE();
 	pe_known_answer(h, &c->known, &c->answers);
-	c->reply.release_id = c->known_release;
+	call->reply.release_id = c->known_release;
 	pe_known_tell(&c->known.release);
 	return true;
 }
 
 /* 22023 for what reuse does not go with. */
 static void
-check_reuse(const call *c)
+check_reuse(const counts_call *c)
 {
 	bool		dawa = c->histogram->method == PE_METHOD_DAWA;
 
-	if (c->reuse && (c->request.fresh || dawa))
+	if (c->reuse && (c->call.request.fresh || dawa))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 dawa ? errmsg("reuse does not go with method \"dawa\"") : errmsg("reuse does not go with fresh"),
 				 dawa ? errdetail("Nobody knows the errors that a stored release would have to match.") : 0));
-}
-
-/* Charges and measures what was resolved, or replays. */
-static void
-measure(call *c)
-{
-	run(c, ask_door);
-	if (c->reply.outcome == PE_REFUSED)
-		refuse(c->histogram, &c->reply);
-	pe_asked_tell(&c->histogram->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
 /* What the answers take from the strategy that would be measured, while nothing is charged. */
@@ -277,22 +262,31 @@ check_answers(const pe_histogram *h)
 	pe_check_memory(memory);
 }
 
+static void
+resolve_answered(pe_call *call)
+{
+	counts_call *c = (counts_call *) call;
+
+	check_reuse(c);
+	pe_histogram_check_rows(&c->histogram->workload);
+	resolve_counts(call);
+	check_answers(c->histogram);
+}
+
+static const pe_ask_kind ask_counts = {
+	.validate = validate_counts, .resolve = resolve_answered, .know = reuse, .door = ask_for_counts, .buys = buys_of_counts
+};
+
 Datum
 pe_sql_histogram(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	counts_call c = {.call = {.kind = &ask_counts, .fcinfo = fcinfo}};
 
-	run(&c, arguments);
 	c.reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
-	check_reuse(&c);
-	pe_histogram_check_rows(&c.histogram->workload);
-	pe_histogram_resolve(c.histogram);
-	check_answers(c.histogram);
-	if (!c.reuse || !reuse(&c))
-	{
-		measure(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
+	if (c.known_release == 0)
 		reconstruct(&c);
-	}
 	pe_answers_tell_noise(&c.answers);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
 	return (Datum) 0;
@@ -306,11 +300,11 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 static void
 make_measured(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const counts_call *c = argument;
 	const pe_histogram *h = c->histogram;
 	bool		pure = h->asked.ask.accounting == PE_PURE;
 
-	values[0] = Int64GetDatum(c->reply.release_id);
+	values[0] = Int64GetDatum(c->call.reply.release_id);
 	values[1] = Int32GetDatum(h->workload.queries);
 	values[2] = Float8GetDatum(pe_cost_amount(pe_plan_cost(h->asked.plan)).rho_nano / 1e9);
 	nulls[2] = pure;
@@ -319,14 +313,18 @@ make_measured(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[4] = h->method == PE_METHOD_DAWA;
 }
 
+/* The same for dp.measure and the quotes, whose answers take no memory. */
+static const pe_ask_kind measure_counts = {
+	.validate = validate_counts, .resolve = resolve_counts, .door = ask_for_counts, .buys = buys_of_counts
+};
+
 Datum
 pe_sql_measure(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	counts_call c = {.call = {.kind = &measure_counts, .fcinfo = fcinfo}};
 
-	run(&c, arguments);
-	pe_histogram_resolve(c.histogram);
-	measure(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
 	pe_return_rows(fcinfo, 1, 5, make_measured, &c);
 	return (Datum) 0;
 }
@@ -337,34 +335,24 @@ pe_sql_measure(PG_FUNCTION_ARGS)
  */
 
 static void
-quote_arguments(void *argument)
+resolve_bounded(pe_call *call)
 {
-	call	   *c = argument;
-
-	read_arguments(c->fcinfo, &c->request);
-	c->histogram = pe_histogram_validate(&c->request, false);
+	((counts_call *) call)->histogram->bounded = true;
+	resolve_counts(call);
 }
 
-static void
-look_for_replay(void *argument)
-{
-	call	   *c = argument;
+/* dp.quote, which tells a bound of all strategies. */
+static const pe_ask_kind quote_counts = {.validate = validate_counts, .resolve = resolve_bounded};
 
-	c->replay = pe_asked_is_replay(&c->histogram->asked);
-}
-
-/* Everything that a quote tells, with a bound of all strategies if that is told; reads no row, charges nothing. */
+/* Everything that a quote tells; reads no row, charges nothing. */
 static void
-quote(call *c, bool bounded)
+quote(counts_call *c)
 {
 	pe_histogram *h;
 	double		noise;
 
-	run(c, quote_arguments);
+	pe_ask_prepare(&c->call);
 	h = c->histogram;
-	h->bounded = bounded;
-	pe_histogram_resolve(h);
-	run(c, look_for_replay);
 	if (h->method == PE_METHOD_DAWA)
 		return;					/* nobody knows its errors */
 	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
@@ -376,11 +364,11 @@ quote(call *c, bool bounded)
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const counts_call *c = argument;
 	const pe_histogram *h = c->histogram;
 	const pe_asked *asked = &h->asked;
 	double		left = 0;
-	bool		fits = pe_asked_fits(asked, c->replay, &left);
+	bool		fits = pe_asked_fits(asked, c->call.replay, &left);
 	bool		unknown = h->method == PE_METHOD_DAWA;
 
 	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
@@ -401,7 +389,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	values[12] = Float8GetDatum(left);
-	values[13] = BoolGetDatum(c->replay);
+	values[13] = BoolGetDatum(c->call.replay);
 	values[14] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
 	values[15] = CStringGetTextDatum(pe_strategy_form(&h->kept.strategy));
 	nulls[15] = unknown;
@@ -413,10 +401,10 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 Datum
 pe_sql_quote(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	counts_call c = {.call = {.kind = &quote_counts, .fcinfo = fcinfo, .quote = true}};
 
-	quote(&c, true);
-	run(&c, look_for_known);
+	quote(&c);
+	look_for_known(&c);
 	pe_return_rows(fcinfo, 1, 18, make_quote, &c);
 	return (Datum) 0;
 }
@@ -424,7 +412,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 static void
 make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const counts_call *c = argument;
 	const pe_histogram *h = c->histogram;
 
 	values[0] = Int32GetDatum(query + 1);
@@ -437,9 +425,9 @@ make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 Datum
 pe_sql_quote_queries(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	counts_call c = {.call = {.kind = &measure_counts, .fcinfo = fcinfo, .quote = true}};
 
-	quote(&c, false);
+	quote(&c);
 	pe_histogram_check_rows(&c.histogram->workload);
 	pe_check_memory((size_t) c.histogram->workload.queries * sizeof(double) + pe_labels_memory(&c.histogram->workload, c.histogram->columns));
 	if (c.histogram->method != PE_METHOD_DAWA)

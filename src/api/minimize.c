@@ -6,10 +6,10 @@
 #include "postgres.h"
 
 #include "server/arguments.h"
+#include "ask/ask.h"
 #include "ask/ask_minimum.h"
 #include "ask/polytope.h"
 #include "server/return_rows.h"
-#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine);
 PG_FUNCTION_INFO_V1(pe_sql_quote_minimum);
@@ -20,15 +20,12 @@ enum
 	ARG_DELTA, ARG_OPTIONS, ARG_FRESH, ARG_BUDGET
 };
 
-typedef struct call
+typedef struct minimum_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request request;
+	pe_call		call;
 	pe_minimum_validated *minimum;
-	pe_charge_reply reply;
 	const double *value;
-	bool		replay;			/* of a quote */
-} call;
+} minimum_call;
 
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
@@ -48,61 +45,65 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 }
 
 static void
-validate(call *c)
+validate_minimum(pe_call *call)
 {
-	read_arguments(c->fcinfo, &c->request);
-	c->minimum = pe_minimum_validate(&c->request, true);
+	minimum_call *c = (minimum_call *) call;
+
+	read_arguments(call->fcinfo, &call->request);
+	c->minimum = pe_minimum_validate(&call->request, !call->quote);
+	call->asked = &c->minimum->asked;
 }
 
-/* Charged, or replayed, or refused. */
 static void
-minimise(call *c)
+ask_for_minimum(pe_call *call)
 {
-	pe_door_minimise(&c->minimum->question, &c->reply);
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&c->minimum->asked, &c->reply, "");
-	pe_minimum_tell(c->minimum, &c->reply);
-	c->value = pe_minimum_values(c->minimum, &c->reply);
+	pe_door_minimise(&((minimum_call *) call)->minimum->question, &call->reply);
 }
+
+static void
+take_minimum(pe_call *call)
+{
+	minimum_call *c = (minimum_call *) call;
+
+	c->value = pe_minimum_values(c->minimum, &call->reply);
+}
+
+static const char *
+paid_for_minimum(pe_call *call)
+{
+	return pe_minimum_paid(((minimum_call *) call)->minimum, &call->reply);
+}
+
+static const pe_ask_kind ask_minimum = {
+	.validate = validate_minimum, .door = ask_for_minimum, .take = take_minimum, .paid = paid_for_minimum
+};
 
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const minimum_call *c = argument;
 
-	pe_minimum_row(c->minimum, c->value, c->reply.release_id, values, nulls);
+	pe_minimum_row(c->minimum, c->value, c->call.reply.release_id, values, nulls);
 }
 
 Datum
 pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	minimum_call c = {.call = {.kind = &ask_minimum, .fcinfo = fcinfo}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate(&c);
-	PE_END_UNDONE();
-	minimise(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
 	return (Datum) 0;
-}
-
-static void
-validate_quote(call *c)
-{
-	read_arguments(c->fcinfo, &c->request);
-	c->minimum = pe_minimum_validate(&c->request, false);
-	c->replay = pe_asked_is_replay(&c->minimum->asked);
 }
 
 /* Reads no row, charges nothing. */
 Datum
 pe_sql_quote_minimum(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	minimum_call c = {.call = {.kind = &ask_minimum, .fcinfo = fcinfo, .quote = true}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate_quote(&c);
-	PE_END_UNDONE();
-	pe_asked_return_quote(fcinfo, &c.minimum->asked, c.replay);
+	pe_ask_prepare(&c.call);
+	pe_asked_return_quote(fcinfo, c.call.asked, c.call.replay);
 	return (Datum) 0;
 }

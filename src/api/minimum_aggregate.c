@@ -26,11 +26,11 @@
 #include "utils/typcache.h"
 
 #include "server/float_array.h"
+#include "ask/ask.h"
 #include "ask/ask_minimum.h"
 #include "server/aggregate_options.h"
 #include "ask/polytope.h"
 #include "door/reader.h"
-#include "server/access.h"
 #include "server/settings.h"
 #include "server/shim.h"
 
@@ -50,9 +50,10 @@ PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);
 /* One group. */
 typedef struct state
 {
+	pe_call		call;
 	MemoryContext context;		/* of this and of everything below */
-	pe_request request;
 	pe_minimum_validated *minimum;
+	const double *value;
 	pe_affine	rows;
 	size_t		bytes;			/* of rows */
 	size_t	   *all_bytes;		/* of the rows of all groups of the aggregate; NULL in a group without rows */
@@ -97,14 +98,44 @@ read_options(const Jsonb *options, pe_request *request)
 }
 
 static void
-validate(FunctionCallInfo fcinfo, state *s)
+validate_minimum(pe_call *call)
 {
-	pe_request_init(&s->request, NAME);
-	read_options(pe_constant_options(fcinfo, OPTIONS), &s->request);
-	s->request.fresh = true;
-	s->request.of_query = true;
-	s->minimum = pe_minimum_validate(&s->request, true);
+	state	   *s = (state *) call;
+	pe_request *request = &call->request;
+
+	pe_request_init(request, NAME);
+	read_options(pe_constant_options(call->fcinfo, OPTIONS), request);
+	request->fresh = true;
+	request->of_query = true;
+	s->minimum = pe_minimum_validate(request, true);
+	call->asked = &s->minimum->asked;
 }
+
+static void
+ask_for_minimum(pe_call *call)
+{
+	state	   *s = (state *) call;
+
+	pe_minimise_collected(&s->minimum->question, &s->rows, &call->reply);
+}
+
+static void
+take_minimum(pe_call *call)
+{
+	state	   *s = (state *) call;
+
+	s->value = pe_minimum_values(s->minimum, &call->reply);
+}
+
+static const char *
+paid_for_minimum(pe_call *call)
+{
+	return pe_minimum_paid(((state *) call)->minimum, &call->reply);
+}
+
+static const pe_ask_kind ask_minimum = {
+	.validate = validate_minimum, .door = ask_for_minimum, .take = take_minimum, .paid = paid_for_minimum
+};
 
 static void
 forget(void *argument)
@@ -125,9 +156,8 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent)
 	state	   *s = palloc0(sizeof(*s));
 
 	s->context = context;
-	PE_UNDONE();				/* the query keeps no lock of it */
-	validate(fcinfo, s);
-	PE_END_UNDONE();
+	s->call = (pe_call) {.kind = &ask_minimum, .fcinfo = fcinfo};
+	pe_ask_prepare(&s->call);
 	pe_affine_init(&s->rows, s->minimum->problem.set.variables, pe_affine_unit(s->minimum->problem.max_change));
 	pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);
@@ -231,26 +261,15 @@ pe_sql_minimize_max_affine_add(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------
  */
 
-static const double *
-minimise(state *s, pe_charge_reply *reply)
-{
-	pe_minimise_collected(&s->minimum->question, &s->rows, reply);
-	if (reply->outcome == PE_REFUSED)
-		pe_asked_refuse(&s->minimum->asked, reply, "");
-	pe_minimum_tell(s->minimum, reply);
-	return pe_minimum_values(s->minimum, reply);
-}
-
 static void
 minimise_group(state *s, Oid type)
 {
-	pe_charge_reply reply = {0};
 	Datum		values[3] = {0};
 	bool		nulls[3] = {false};
 	MemoryContext old = MemoryContextSwitchTo(s->context);
-	const double *value = minimise(s, &reply);
 
-	pe_minimum_row(s->minimum, value, reply.release_id, values, nulls);
+	pe_ask(&s->call);
+	pe_minimum_row(s->minimum, s->value, s->call.reply.release_id, values, nulls);
 	s->result = HeapTupleGetDatum(heap_form_tuple(lookup_rowtype_tupdesc_copy(type, -1), values, nulls));
 	s->minimised = true;
 	MemoryContextSwitchTo(old);

@@ -60,8 +60,8 @@ price_count(pe_aggregate_call *call, remaining *r)
 {
 	static char *count[] = {"count(*)"};
 
-	call->request.aggregate = count;
-	call->request.aggregates = 1;
+	call->call.request.aggregate = count;
+	call->call.request.aggregates = 1;
 	pe_aggregate_call_prepare(call, true);
 	r->budget = call->aggregation->asked.budget;
 	r->epsilon = pe_plan_epsilon(call->aggregation->asked.plan);
@@ -94,13 +94,13 @@ pe_sql_remaining(PG_FUNCTION_ARGS)
 	pe_aggregate_call call = {0};
 	remaining	r = {.questions = -1};
 
-	pe_request_init(&call.request, "dp.remaining");
-	call.request.dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	call.request.budget = pe_optional_name(fcinfo, ARG_BUDGET);
-	read_price(fcinfo, &call.request);
-	if (isnan(call.request.epsilon) && isnan(call.request.max_stderr))
+	pe_request_init(&call.call.request, "dp.remaining");
+	call.call.request.dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	call.call.request.budget = pe_optional_name(fcinfo, ARG_BUDGET);
+	read_price(fcinfo, &call.call.request);
+	if (isnan(call.call.request.epsilon) && isnan(call.call.request.max_stderr))
 	{
-		r.budget = pe_budget_choose(pe_dataset_load(call.request.dataset), call.request.budget);
+		r.budget = pe_budget_choose(pe_dataset_load(call.call.request.dataset), call.call.request.budget);
 		r.epsilon = pe_budget_epsilon_left(r.budget);
 	}
 	else

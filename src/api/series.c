@@ -16,6 +16,7 @@
 
 #include "server/arguments.h"
 #include "server/return_rows.h"
+#include "ask/ask.h"
 #include "ask/ask_series.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -38,13 +39,11 @@ enum
 	ARG_ROWS					/* of the quote alone */
 };
 
-typedef struct call
+typedef struct series_call
 {
-	FunctionCallInfo fcinfo;
-	bool		quote;
+	pe_call		call;
 	pe_serial	serial;
 	pe_series	series;
-	pe_charge_reply reply;
 
 	/* of a quote: of each aggregate */
 	double		rows;
@@ -53,16 +52,7 @@ typedef struct call
 	double	   *worst;
 	double	   *added;
 	double	   *split;
-} call;
-
-static void
-run(call *c, void (*body) (void *))
-{
-	ErrorData  *error = pe_run_undone(body, c);
-
-	if (error != NULL)
-		ReThrowError(error);
-}
+} series_call;
 
 /* ------------------------------------------------------------------
  * Arguments
@@ -70,15 +60,15 @@ run(call *c, void (*body) (void *))
  */
 
 static int
-place(const call *c, int argument)
+place(const series_call *c, int argument)
 {
-	return c->quote && argument > ARG_SERIES ? argument - 1 : argument;
+	return c->call.quote && argument > ARG_SERIES ? argument - 1 : argument;
 }
 
 static Datum
-given(const call *c, int argument, const char *name)
+given(const series_call *c, int argument, const char *name)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
 
 	if (PG_ARGISNULL(place(c, argument)))
 		pe_refuse_null(name);
@@ -87,9 +77,9 @@ given(const call *c, int argument, const char *name)
 
 /* NULL: counts. */
 static void
-read_aggregates(call *c)
+read_aggregates(series_call *c)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->serial.request;
 
 	request->limits_cells = !PG_ARGISNULL(place(c, ARG_CELLS_PER_UNIT));
@@ -113,9 +103,9 @@ read_aggregates(call *c)
 }
 
 static void
-read_cells(call *c)
+read_cells(series_call *c)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->serial.request;
 
 	pe_request_init(request, "dp.create_series");
@@ -134,9 +124,9 @@ read_cells(call *c)
 
 /* At least 1; 0 if it is NULL. */
 static int
-optional_number(const call *c, int argument, const char *name, const char *hint)
+optional_number(const series_call *c, int argument, const char *name, const char *hint)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
 	int			number;
 
 	if (PG_ARGISNULL(place(c, argument)))
@@ -151,13 +141,13 @@ optional_number(const call *c, int argument, const char *name, const char *hint)
 }
 
 static void
-read_time(call *c)
+read_time(series_call *c)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_series  *series = &c->series;
 
-	series->name = c->quote ? "" : pe_text_argument(fcinfo, ARG_SERIES, "series");
-	if (!c->quote && (series->name[0] == '\0' || strlen(series->name) > LONGEST_NAME))
+	series->name = c->call.quote ? "" : pe_text_argument(fcinfo, ARG_SERIES, "series");
+	if (!c->call.quote && (series->name[0] == '\0' || strlen(series->name) > LONGEST_NAME))
 		pe_refuse_parameter("series", pnstrdup(series->name, pg_mbcliplen(series->name, strlen(series->name), LONGEST_NAME)),
 							psprintf("a name of 1 to %d bytes", LONGEST_NAME));
 	series->over = pe_text_argument(fcinfo, place(c, ARG_OVER), "over");
@@ -173,29 +163,21 @@ read_time(call *c)
 }
 
 static void
-arguments(void *argument)
+validate_series(pe_call *call)
 {
-	call	   *c = argument;
+	series_call *c = (series_call *) call;
 
 	read_cells(c);
 	read_time(c);
 	c->serial.series = &c->series;
-	pe_serial_validate(&c->serial, !c->quote);
+	pe_serial_validate(&c->serial, !call->quote);
+	call->asked = c->serial.asked;
 }
 
 /* ------------------------------------------------------------------
  * dp.create_series
  * ------------------------------------------------------------------
  */
-
-static void
-reserve(void *argument)
-{
-	call	   *c = argument;
-	const pe_asked *asked = c->serial.asked;
-
-	pe_channel_reserve(asked->plan, &asked->charge, &c->reply);
-}
 
 static void
 check_frozen(const pe_asked *asked)
@@ -207,10 +189,19 @@ check_frozen(const pe_asked *asked)
 				 errhint("The owner of the table lifts the freeze with dp.attest.")));
 }
 
+/* Nothing is measured yet. */
+static void
+reserve(pe_call *call)
+{
+	PE_UNDONE();
+	pe_channel_reserve(call->asked->plan, &call->asked->charge, &call->reply);
+	PE_END_UNDONE();
+}
+
 static void
 make_created(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const series_call *c = argument;
 	const pe_asked *asked = c->serial.asked;
 
 	values[0] = CStringGetTextDatum(c->series.name);
@@ -220,29 +211,43 @@ make_created(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[4] = TimestampTzGetDatum(c->serial.periods.due[c->series.periods - 1]);
 }
 
+static void
+resolve_series(pe_call *call)
+{
+	series_call *c = (series_call *) call;
+
+	pe_serial_resolve(&c->serial);
+	call->asked = c->serial.asked;
+	if (!call->quote)
+		check_frozen(call->asked);
+}
+
 /* Nothing where the error depends on rows. */
 static const char *
-what_is_left_buys(const call *c)
+buys_of_series(pe_call *call)
 {
-	double		error = pe_plan_stderr_at(c->serial.asked->plan, c->reply.left) * c->serial.parts.scale;
+	double		scale = ((series_call *) call)->serial.parts.scale;
 
-	return c->serial.parts.scale > 0 ? psprintf(" and buys max_stderr => %.4g", error) : "";
+	return scale > 0 ? psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(call->asked->plan, call->reply.left) * scale) : "";
 }
+
+static const char *
+paid_for_series(pe_call *call)
+{
+	return psprintf("series \"%s\"", ((series_call *) call)->series.name);
+}
+
+static const pe_ask_kind ask_series = {
+	.validate = validate_series, .resolve = resolve_series, .door = reserve, .buys = buys_of_series, .paid = paid_for_series
+};
 
 Datum
 pe_sql_create_series(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
-	const pe_asked *asked;
+	series_call c = {.call = {.kind = &ask_series, .fcinfo = fcinfo}};
 
-	run(&c, arguments);
-	pe_serial_resolve(&c.serial);
-	asked = c.serial.asked;
-	check_frozen(asked);
-	run(&c, reserve);
-	if (c.reply.outcome == PE_REFUSED)
-		pe_asked_refuse(asked, &c.reply, what_is_left_buys(&c));
-	pe_asked_tell(asked, &c.reply, psprintf("series \"%s\"", c.series.name));
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
 	pe_return_rows(fcinfo, 1, 5, make_created, &c);
 	return (Datum) 0;
 }
@@ -253,7 +258,7 @@ pe_sql_create_series(PG_FUNCTION_ARGS)
  */
 
 static double *
-errors_at(call *c, double variance)
+errors_at(series_call *c, double variance)
 {
 	double	   *errors = palloc(c->serial.kind->told(&c->serial).aggregates * sizeof(double));
 
@@ -274,7 +279,7 @@ other_variance(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const
 }
 
 static void
-find_errors(call *c)
+find_errors(series_call *c)
 {
 	pe_serial  *s = &c->serial;
 	double		worst = 0;
@@ -297,7 +302,7 @@ kind_of(const pe_serial *s)
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const series_call *c = argument;
 	const pe_serial *s = &c->serial;
 	const pe_asked *asked = s->asked;
 	double		left = 0;
@@ -326,13 +331,12 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 Datum
 pe_sql_quote_series(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo, .quote = true};
+	series_call c = {.call = {.kind = &ask_series, .fcinfo = fcinfo, .quote = true}};
 
 	c.rows = pe_float_argument(fcinfo, place(&c, ARG_ROWS), "rows");
 	if (!(c.rows > 0) || isinf(c.rows))
 		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
-	run(&c, arguments);
-	pe_serial_resolve(&c.serial);
+	pe_ask_prepare(&c.call);
 	find_errors(&c);
 	pe_return_rows(fcinfo, c.serial.kind->told(&c.serial).aggregates, 15, make_quote, &c);
 	return (Datum) 0;
@@ -342,16 +346,6 @@ pe_sql_quote_series(PG_FUNCTION_ARGS)
  * dp.prolong_series
  * ------------------------------------------------------------------
  */
-
-static void
-prolong(void *argument)
-{
-	call	   *c = argument;
-
-	pe_serial_load(&c->serial, pe_text_argument(c->fcinfo, 0, "series"));
-	check_frozen(c->serial.asked);
-	pe_serial_prolong(&c->serial, DatumGetInt32(c->fcinfo->args[1].value));
-}
 
 static void
 tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
@@ -372,7 +366,7 @@ tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
 static void
 make_prolonged(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const series_call *c = argument;
 	const pe_series *series = c->serial.series;
 
 	values[0] = CStringGetTextDatum(series->name);
@@ -384,13 +378,18 @@ make_prolonged(const void *argument, int32 row, Datum *values, bool *nulls)
 Datum
 pe_sql_prolong_series(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	series_call c = {.call = {.fcinfo = fcinfo}};
 
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("periods");
-	run(&c, prolong);
-	run(&c, reserve);
-	tell_prolonged(&c.serial, &c.reply);
+	PE_UNDONE();
+	pe_serial_load(&c.serial, pe_text_argument(fcinfo, 0, "series"));
+	check_frozen(c.serial.asked);
+	pe_serial_prolong(&c.serial, PG_GETARG_INT32(1));
+	PE_END_UNDONE();
+	c.call.asked = c.serial.asked;
+	reserve(&c.call);
+	tell_prolonged(&c.serial, &c.call.reply);
 	pe_return_rows(fcinfo, 1, 4, make_prolonged, &c);
 	return (Datum) 0;
 }

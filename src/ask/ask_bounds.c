@@ -19,7 +19,7 @@
 
 #include "ask/answers.h"
 #include "server/arguments.h"
-#include "ask/request.h"
+#include "ask/ask.h"
 #include "server/return_rows.h"
 #include "door/door.h"
 #include "door/obtain.h"
@@ -52,10 +52,9 @@ enum
 /* Where noise is smaller than a row, a row counts. */
 #define LEAST_COUNT 0.5
 
-typedef struct call
+typedef struct bounds_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request	request;
+	pe_call		call;
 	pe_asked	asked;
 	pe_column	column;
 	double	   *edge;			/* of the ranges */
@@ -63,11 +62,10 @@ typedef struct call
 	pe_workload workload;
 	pe_kept_strategy kept;
 	pe_question question;
-	pe_charge_reply reply;
 	bool		none;			/* no range counts */
 	double		lower;
 	double		upper;
-} call;
+} bounds_call;
 
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
@@ -138,7 +136,7 @@ edge_text(Oid type, double edge)
 }
 
 static void
-set_edges(call *c)
+set_edges(bounds_call *c)
 {
 	Oid			type = c->column.type;
 	int			least;
@@ -176,7 +174,7 @@ edge_point(Oid type, char *text)
 
 /* The column with the ranges as its bins, whatever was declared of it. */
 static void
-make_domain(call *c)
+make_domain(bounds_call *c)
 {
 	pe_attribute *attribute = &c->column.domain;
 
@@ -208,14 +206,15 @@ make_domain(call *c)
  */
 
 static void
-validate(call *c)
+validate_bounds(pe_call *call)
 {
-	pe_asked   *asked = &c->asked;
+	bounds_call *c = (bounds_call *) call;
+	pe_asked   *asked = call->asked = &c->asked;
 
-	read_arguments(c->fcinfo, &c->request);
-	pe_asked_open(asked, &c->request);
+	read_arguments(call->fcinfo, &call->request);
+	pe_asked_open(asked, &call->request);
 	pe_dataset_check_rows(asked->dataset);
-	pe_open_column_load(asked->dataset, c->request.attribute[0], &c->column);
+	pe_open_column_load(asked->dataset, call->request.attribute[0], &c->column);
 	pe_dataset_check_committed(asked->dataset);
 	make_domain(c);
 	pe_asked_choose_budget(asked, true);
@@ -235,7 +234,7 @@ canonical_text(const pe_asked *asked)
 
 /* Every range is measured by itself. */
 static void
-make_plan(call *c)
+make_plan(bounds_call *c)
 {
 	pe_asked   *asked = &c->asked;
 	pe_plan_counts counts = {.strategy = &c->kept.strategy, .rules = pe_door_rules(asked->dataset), .scale = 1};
@@ -250,7 +249,7 @@ make_plan(call *c)
 }
 
 static void
-fill_question(call *c)
+fill_question(bounds_call *c)
 {
 	pe_asked   *asked = &c->asked;
 
@@ -271,31 +270,31 @@ fill_question(call *c)
 
 /* What a range needs to count, by its standard error. */
 static double
-least_count(const call *c, double stderr_)
+least_count(const bounds_call *c, double stderr_)
 {
 	return fmax(LEAST_COUNT, stderr_ * (c->asked.ask.accounting == PE_PURE ? LAPLACE_ERRORS : GAUSS_ERRORS));
 }
 
 /* Of a replay: by the strategy that was measured then. */
 static void
-read_counts(call *c, pe_answers *answers)
+read_counts(bounds_call *c, pe_answers *answers)
 {
 	pe_measured measured = {&c->workload, &c->kept.strategy, NULL, NULL};
 
-	if (c->reply.strategy_id != 0 && c->reply.strategy_id != c->kept.id &&
-		!pe_strategy_load_matrix(c->reply.strategy_id, &c->workload, &c->kept))
+	if (c->call.reply.strategy_id != 0 && c->call.reply.strategy_id != c->kept.id &&
+		!pe_strategy_load_matrix(c->call.reply.strategy_id, &c->workload, &c->kept))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->reply.release_id)));
-	if (c->reply.values != c->kept.strategy.rows)
+				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->call.reply.release_id)));
+	if (c->call.reply.values != c->kept.strategy.rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold bounds", c->reply.release_id)));
-	pe_answers_init(answers, &measured, &c->workload, &c->column, c->reply.value, pe_plan_noise(c->asked.plan), NULL, false);
+				 errmsg("release " INT64_FORMAT " does not hold bounds", c->call.reply.release_id)));
+	pe_answers_init(answers, &measured, &c->workload, &c->column, c->call.reply.value, pe_plan_noise(c->asked.plan), NULL, false);
 }
 
 static void
-find_bounds(call *c)
+find_bounds(bounds_call *c)
 {
 	pe_answers	answers;
 	int32		first = -1;
@@ -316,38 +315,49 @@ find_bounds(call *c)
 }
 
 static void
-ask(call *c)
+resolve_bounds(pe_call *call)
 {
-	pe_door_answer(&c->question, &c->reply);
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&c->asked, &c->reply, "");
-	pe_asked_tell(&c->asked, &c->reply,
-				  psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on", c->reply.release_id,
-						   least_count(c, pe_noise_stderr(pe_plan_noise(c->asked.plan)))));
+	bounds_call *c = (bounds_call *) call;
+
+	make_plan(c);
+	fill_question(c);
 }
+
+static void
+ask_for_bounds(pe_call *call)
+{
+	pe_door_answer(&((bounds_call *) call)->question, &call->reply);
+}
+
+static const char *
+paid_for_bounds(pe_call *call)
+{
+	return psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on", call->reply.release_id,
+					least_count((bounds_call *) call, pe_noise_stderr(pe_plan_noise(call->asked->plan))));
+}
+
+static const pe_ask_kind ask_bounds = {
+	.validate = validate_bounds, .resolve = resolve_bounds, .door = ask_for_bounds, .paid = paid_for_bounds
+};
 
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const bounds_call *c = argument;
 
 	nulls[0] = nulls[1] = c->none;
 	values[0] = Float8GetDatum(c->lower);
 	values[1] = Float8GetDatum(c->upper);
-	values[2] = Int64GetDatum(c->reply.release_id);
+	values[2] = Int64GetDatum(c->call.reply.release_id);
 }
 
 Datum
 pe_sql_bounds(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	bounds_call c = {.call = {.kind = &ask_bounds, .fcinfo = fcinfo}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate(&c);
-	PE_END_UNDONE();
-	make_plan(&c);
-	fill_question(&c);
-	ask(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
 	find_bounds(&c);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
 	return (Datum) 0;

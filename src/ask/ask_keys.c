@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #include "server/arguments.h"
-#include "ask/request.h"
+#include "ask/ask.h"
 #include "server/return_rows.h"
 #include "door/scan_keys.h"
 #include "noise/interval.h"
@@ -25,25 +25,23 @@ enum
 /* Of the threshold and the one cost. */
 #define METHOD "threshold"
 
-typedef struct call
+typedef struct key_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request	request;
+	pe_call		call;
 	double		delta;			/* charged; NaN: not given */
 	pe_asked	asked;
 	pe_column	column;
-	pe_charge_reply reply;
 	pe_answered_keys keys;
 	double		stderr_;
 	double		half;			/* of an interval */
-} call;
+} key_call;
 
 /* delta is what is charged: epsilon is meant at the budget's own. */
 static void
-read_arguments(call *c)
+read_arguments(key_call *c)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
-	pe_request *request = &c->request;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
+	pe_request *request = &c->call.request;
 
 	pe_request_init(request, "dp.keys");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
@@ -74,7 +72,7 @@ refuse_pure(const pe_asked *asked)
 }
 
 static void
-make_plan(call *c)
+make_plan(key_call *c)
 {
 	pe_asked   *asked = &c->asked;
 	pe_plan_rules rules = pe_door_rules(asked->dataset);
@@ -102,15 +100,16 @@ canonical_text(const pe_asked *asked)
 }
 
 static void
-validate(call *c)
+validate_keys(pe_call *call)
 {
-	pe_asked   *asked = &c->asked;
+	key_call   *c = (key_call *) call;
+	pe_asked   *asked = call->asked = &c->asked;
 
 	read_arguments(c);
-	pe_asked_open(asked, &c->request);
+	pe_asked_open(asked, &call->request);
 	pe_dataset_check_rows(asked->dataset);
 	pe_asked_cut(asked);
-	pe_open_column_load(asked->dataset, c->request.attribute[0], &c->column);
+	pe_open_column_load(asked->dataset, call->request.attribute[0], &c->column);
 	pe_dataset_check_committed(asked->dataset);
 	pe_asked_choose_budget(asked, true);
 	refuse_pure(asked);
@@ -120,7 +119,7 @@ validate(call *c)
 
 /* Of one count: the law of the noise is public. */
 static void
-measure_errors(call *c)
+measure_errors(key_call *c)
 {
 	const pe_noise *noise = pe_plan_key_noise(c->asked.plan);
 	pe_confidence intervals;
@@ -131,33 +130,40 @@ measure_errors(call *c)
 	pe_confidence_free(&intervals);
 }
 
-static char *
-told(const call *c)
-{
-	return psprintf("release " INT64_FORMAT "; a key is released from a noisy count of %.6g on",
-					c->reply.release_id, ldexp((double) c->keys.threshold, -c->keys.shift));
-}
-
-/* Charged, or replayed, or refused. */
 static void
-find_keys(call *c)
+ask_for_keys(pe_call *call)
 {
+	key_call   *c = (key_call *) call;
 	const pe_key_question question = {
 		.dataset = c->asked.dataset, .column = &c->column, .plan = c->asked.plan, .charge = &c->asked.charge
 	};
 
-	pe_door_keys(&question, &c->reply);
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&c->asked, &c->reply, "");
-	pe_answered_keys_read(c->reply.value, c->reply.values, &c->keys);
-	pe_asked_tell(&c->asked, &c->reply, told(c));
-	measure_errors(c);
+	pe_door_keys(&question, &call->reply);
 }
+
+static void
+take_keys(pe_call *call)
+{
+	pe_answered_keys_read(call->reply.value, call->reply.values, &((key_call *) call)->keys);
+}
+
+static const char *
+paid_for_keys(pe_call *call)
+{
+	const pe_answered_keys *keys = &((key_call *) call)->keys;
+
+	return psprintf("release " INT64_FORMAT "; a key is released from a noisy count of %.6g on",
+					call->reply.release_id, ldexp((double) keys->threshold, -keys->shift));
+}
+
+static const pe_ask_kind ask_keys = {
+	.validate = validate_keys, .door = ask_for_keys, .take = take_keys, .paid = paid_for_keys
+};
 
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const key_call *c = argument;
 	const pe_answered_key *key = &c->keys.key[row];
 	double		estimate = ldexp((double) key->value, -c->keys.shift);
 
@@ -166,18 +172,17 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[2] = Float8GetDatum(c->stderr_);
 	values[3] = Float8GetDatum(estimate - c->half);
 	values[4] = Float8GetDatum(estimate + c->half);
-	values[5] = Int64GetDatum(c->reply.release_id);
+	values[5] = Int64GetDatum(c->call.reply.release_id);
 }
 
 Datum
 pe_sql_keys(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	key_call	c = {.call = {.kind = &ask_keys, .fcinfo = fcinfo}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate(&c);
-	PE_END_UNDONE();
-	find_keys(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
+	measure_errors(&c);
 	pe_return_rows(fcinfo, c.keys.keys, 6, make_row, &c);
 	return (Datum) 0;
 }

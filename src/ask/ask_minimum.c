@@ -346,12 +346,11 @@ points_of(const pe_minimum_validated *minimum)
 	return plan.finite ? ", from a finite set of points" : "";
 }
 
-void
-pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
+const char *
+pe_minimum_paid(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
 {
-	pe_asked_tell(&minimum->asked, reply, reply->charge_id == 0 ? "" :
-				  psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
-						   pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum)));
+	return psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
+					pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum));
 }
 
 const double *

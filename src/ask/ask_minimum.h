@@ -25,8 +25,8 @@ typedef struct pe_minimum_validated
 /* Validates.  What is to be minimised needs a budget, a quote does not. */
 extern pe_minimum_validated *pe_minimum_validate(const pe_request *request, bool needs_budget);
 
-/* After it: tells what was charged. */
-extern void pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply);
+/* What was paid for. */
+extern const char *pe_minimum_paid(const pe_minimum_validated *minimum, const pe_charge_reply *reply);
 
 /* What is returned: x, the public value and the release. */
 extern void pe_minimum_row(const pe_minimum_validated *minimum, const double *value, int64 release, Datum *values, bool *nulls);

@@ -541,8 +541,8 @@ pe_model_tell_class(const pe_model_fit *fit)
 				(errmsg("the positive class of \"%s\" is %s (%s)", fit->columns[0].name, quote_literal_cstr(fit->positive), fit->positive_cell)));
 }
 
-void
-pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name)
+const char *
+pe_model_paid(const char *name, const pe_charge_reply *reply)
 {
-	pe_asked_tell(&fit->asked, reply, psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name));
+	return psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name != NULL ? name : "");
 }

@@ -33,8 +33,8 @@ extern pe_model_fit *pe_model_validate(const pe_request *request, bool needs_bud
 /* Names the positive class, which coefficients above 0 make more likely, where there are classes. */
 extern void pe_model_tell_class(const pe_model_fit *fit);
 
-/* After the fit: tells what was charged. */
-extern void pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name);
+/* What was paid for; name: of the model, or NULL. */
+extern const char *pe_model_paid(const char *name, const pe_charge_reply *reply);
 
 /* ----------
  * The last argument of the aggregates that fit models (aggregate_options.h).

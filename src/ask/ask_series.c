@@ -599,27 +599,18 @@ fill_columns(const pe_serial *s, pe_period_question *question)
 	s->kind->ask(s, question, columns);
 }
 
-typedef struct measurement
-{
-	pe_serial  *serial;
-	int			period;
-	pe_charge_reply reply;
-} measurement;
-
 /* Inside PE_UNDONE, which gives the lock back. */
 static void
-measure(void *argument)
+measure_period(pe_serial *s, int period, pe_charge_reply *reply)
 {
-	measurement *m = argument;
-	pe_serial  *s = m->serial;
-	pe_series_request series = {.id = s->series->id, .period = m->period};
+	pe_series_request series = {.id = s->series->id, .period = period};
 	pe_period_question question = {
-		.dataset = s->asked->dataset, .presence = &s->presence, .period = m->period
+		.dataset = s->asked->dataset, .presence = &s->presence, .period = period
 	};
 
-	pe_series_lock(s->series, m->period);
-	m->reply.outcome = PE_REPLAYED;
-	if (pe_series_stored(&series, &m->reply))
+	pe_series_lock(s->series, period);
+	reply->outcome = PE_REPLAYED;
+	if (pe_series_stored(&series, reply))
 		return;
 	pe_serial_check_open(s);
 	check_time(s);
@@ -627,7 +618,7 @@ measure(void *argument)
 	fill_columns(s, &question);
 	question.plan = s->asked->plan;
 	question.charge = &s->asked->charge;
-	pe_door_measure_period(&question, &m->reply);
+	pe_door_measure_period(&question, reply);
 }
 
 /* Of an attempt beyond the free ones. */
@@ -653,13 +644,13 @@ tell_cost(const pe_serial *s, const pe_charge_reply *reply)
 int64 *
 pe_serial_measure(pe_serial *s, int period)
 {
-	measurement m = {.serial = s, .period = period};
-	ErrorData  *error = pe_run_undone(measure, &m);
+	pe_charge_reply reply = {0};
 
-	if (error != NULL)
-		ReThrowError(error);
-	tell_cost(s, &m.reply);
-	if (m.reply.values != s->kind->values(s))
+	PE_UNDONE();
+	measure_period(s, period, &reply);
+	PE_END_UNDONE();
+	tell_cost(s, &reply);
+	if (reply.values != s->kind->values(s))
 		pe_serial_refuse_damaged(s);
-	return m.reply.value;
+	return reply.value;
 }

@@ -21,7 +21,7 @@
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/ask_predicate.h"
-#include "ask/request.h"
+#include "ask/ask.h"
 #include "server/return_rows.h"
 #include "ask/ask_sizes.h"
 #include "ask/ask_blocks.h"
@@ -42,20 +42,18 @@ enum
 #define KIND "rows_per_unit"
 #define METHOD "identity"
 
-typedef struct call
+typedef struct sizes_call
 {
-	FunctionCallInfo fcinfo;
-	pe_request	request;
+	pe_call		call;
 	pe_asked	asked;
 	int32		most;
 	pe_column  *columns;		/* that the predicate looks at */
 	pe_domain  *domain;
 	pe_predicate *selection;	/* NULL: all rows count */
 	pe_strategy strategy;
-	pe_charge_reply reply;
 	pe_confidence confidence;
 	double		half;			/* of an interval */
-} call;
+} sizes_call;
 
 /* ------------------------------------------------------------------
  * What is asked
@@ -63,10 +61,10 @@ typedef struct call
  */
 
 static void
-read_arguments(call *c)
+read_arguments(sizes_call *c)
 {
-	FunctionCallInfo fcinfo = c->fcinfo;
-	pe_request *request = &c->request;
+	FunctionCallInfo fcinfo = c->call.fcinfo;
+	pe_request *request = &c->call.request;
 
 	pe_request_init(request, "dp.rows_per_unit");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
@@ -84,7 +82,7 @@ read_arguments(call *c)
 }
 
 static void
-check_units(const call *c)
+check_units(const sizes_call *c)
 {
 	if (c->most < 1 || c->most > PE_SIZES_MOST)
 		ereport(ERROR,
@@ -101,7 +99,7 @@ check_units(const call *c)
 
 /* The predicate and what it looks at; no attribute spans cells. */
 static void
-parse_predicate(call *c)
+parse_predicate(sizes_call *c)
 {
 	pe_dataset *dataset = c->asked.dataset;
 	char	   *none[1] = {NULL};
@@ -109,8 +107,8 @@ parse_predicate(call *c)
 
 	c->columns = pe_columns_load(dataset, none, &count);
 	c->columns = repalloc(c->columns, PE_MAX_ATTRIBUTES * sizeof(*c->columns));
-	if (c->request.predicate != NULL)
-		c->selection = pe_predicate_argument(dataset, c->request.predicate, c->columns, &count);
+	if (c->call.request.predicate != NULL)
+		c->selection = pe_predicate_argument(dataset, c->call.request.predicate, c->columns, &count);
 	pe_dataset_check_committed(dataset);
 	c->domain = pe_columns_domain(c->columns, count, count);
 	if (c->selection == NULL)
@@ -135,7 +133,7 @@ make_strategy(int most, pe_strategy *strategy)
 }
 
 static void
-make_plan(call *c)
+make_plan(sizes_call *c)
 {
 	pe_asked   *asked = &c->asked;
 	pe_plan_counts counts = {.strategy = &c->strategy, .rules = pe_door_rules_of(asked->dataset, PE_READ_SIZES), .scale = 1};
@@ -147,13 +145,13 @@ make_plan(call *c)
 }
 
 static const char *
-canonical_predicate(const call *c)
+canonical_predicate(const sizes_call *c)
 {
 	return c->selection != NULL ? c->selection->canonical : NULL;
 }
 
 static char *
-canonical_text(const call *c)
+canonical_text(const sizes_call *c)
 {
 	StringInfoData text;
 
@@ -165,10 +163,13 @@ canonical_text(const call *c)
 }
 
 static void
-validate(call *c)
+validate_sizes(pe_call *call)
 {
+	sizes_call *c = (sizes_call *) call;
+
+	call->asked = &c->asked;
 	read_arguments(c);
-	pe_asked_open(&c->asked, &c->request);
+	pe_asked_open(&c->asked, &call->request);
 	pe_dataset_check_rows(c->asked.dataset);
 	check_units(c);
 	parse_predicate(c);
@@ -185,48 +186,58 @@ validate(call *c)
  */
 
 static void
-ask_door(call *c)
+ask_for_sizes(pe_call *call)
 {
-	const pe_asked *asked = &c->asked;
+	sizes_call *c = (sizes_call *) call;
 	pe_question question = {
-		.dataset = asked->dataset, .columns = c->columns, .domain = c->domain, .predicate = c->selection,
-		.most = c->most, .strategy = &c->strategy, .plan = asked->plan, .charge = &asked->charge
+		.dataset = c->asked.dataset, .columns = c->columns, .domain = c->domain, .predicate = c->selection,
+		.most = c->most, .strategy = &c->strategy, .plan = c->asked.plan, .charge = &c->asked.charge
 	};
 
-	pe_door_answer(&question, &c->reply);
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(asked, &c->reply, psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(asked->plan, c->reply.left)));
-	pe_asked_tell(asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
-	if (c->reply.values != c->most)
+	pe_door_answer(&question, &call->reply);
+}
+
+static const char *
+buys_of_sizes(pe_call *call)
+{
+	return psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(call->asked->plan, call->reply.left));
+}
+
+static void
+check_sizes(pe_call *call)
+{
+	if (call->reply.values != ((sizes_call *) call)->most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold so many counts", c->reply.release_id)));
+				 errmsg("release " INT64_FORMAT " does not hold so many counts", call->reply.release_id)));
 }
+
+static const pe_ask_kind ask_sizes = {
+	.validate = validate_sizes, .door = ask_for_sizes, .buys = buys_of_sizes, .take = check_sizes
+};
 
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const call *c = argument;
+	const sizes_call *c = argument;
 	const pe_noise *noise = pe_plan_noise(c->asked.plan);
-	double		units = ldexp((double) c->reply.value[row], -pe_noise_shift(noise));
+	double		units = ldexp((double) c->call.reply.value[row], -pe_noise_shift(noise));
 
 	values[0] = Int32GetDatum(row + 1);
 	values[1] = Float8GetDatum(units);
 	values[2] = Float8GetDatum(pe_noise_stderr(noise));
 	values[3] = Float8GetDatum(units - c->half);
 	values[4] = Float8GetDatum(units + c->half);
-	values[5] = Int64GetDatum(c->reply.release_id);
+	values[5] = Int64GetDatum(c->call.reply.release_id);
 }
 
 Datum
 pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 {
-	call		c = {.fcinfo = fcinfo};
+	sizes_call	c = {.call = {.kind = &ask_sizes, .fcinfo = fcinfo}};
 
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	validate(&c);
-	PE_END_UNDONE();
-	ask_door(&c);
+	pe_ask_prepare(&c.call);
+	pe_ask(&c.call);
 	pe_confidence_init(&c.confidence, pe_plan_noise(c.asked.plan), c.most, PE_MISS);
 	c.half = pe_confidence_half(&c.confidence, 1, 1);
 	pe_return_rows(fcinfo, c.most, 6, make_row, &c);

@@ -10,13 +10,12 @@
 #include "ask/known.h"
 #include "ask/ask_blocks.h"
 #include "noise/interval.h"
-#include "server/access.h"
 #include "server/settings.h"
 
 static void
 check_reuse(const pe_aggregate_call *c)
 {
-	if (c->reuse && c->request.fresh)
+	if (c->reuse && c->call.request.fresh)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("reuse does not go with fresh")));
@@ -27,21 +26,60 @@ void
 pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
 	pe_aggregation_price(c->aggregation);
-	PE_UNDONE();
-	c->replays = pe_asked_is_replay(&c->aggregation->asked);
-	PE_END_UNDONE();
+	c->replays = pe_ask_is_replay(&c->call);
 	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation, c->place) : NULL;
 }
+
+static void
+validate_sums(pe_call *call)
+{
+	pe_aggregate_call *c = (pe_aggregate_call *) call;
+
+	c->aggregation = pe_aggregation_validate(&call->request, !call->quote);
+	call->asked = &c->aggregation->asked;
+}
+
+static void
+resolve_sums(pe_call *call)
+{
+	pe_aggregate_call *c = (pe_aggregate_call *) call;
+
+	pe_aggregation_measure(c->aggregation);
+	pe_aggregate_call_reprice(c);
+}
+
+static void
+ask_for_sums(pe_call *call)
+{
+	pe_door_answer(&((pe_aggregate_call *) call)->aggregation->question, &call->reply);
+}
+
+static bool
+take_known(pe_call *call)
+{
+	pe_aggregate_call *c = (pe_aggregate_call *) call;
+
+	if (c->known == NULL)
+		return false;
+	c->result = c->known->result;
+	c->groups = c->known->aggregation.space[0].workload.queries;
+	c->results = c->known->aggregation.aggregates;
+	call->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
+	return true;
+}
+
+static const pe_ask_kind ask_sums = {
+	.validate = validate_sums, .resolve = resolve_sums, .know = take_known, .door = ask_for_sums
+};
 
 void
 pe_aggregate_call_prepare(pe_aggregate_call *c, bool needs_budget)
 {
 	check_reuse(c);
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
-	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
-	PE_END_UNDONE();
-	pe_aggregation_measure(c->aggregation);
-	pe_aggregate_call_reprice(c);
+	c->call.kind = &ask_sums;
+	c->call.quote = !needs_budget;
+	pe_ask_prepare(&c->call);
 }
 
 bool
@@ -122,25 +160,12 @@ pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
  * ------------------------------------------------------------------
  */
 
-static void
-ask(pe_aggregate_call *c)
-{
-	pe_aggregation *g = c->aggregation;
-
-	PE_UNDONE();
-	pe_door_answer(&g->question, &c->reply);
-	PE_END_UNDONE();
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&g->asked, &c->reply, "");
-	pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
-}
-
 /* From what was measured, with intervals that miss the truth with at most this probability. */
 static pe_aggregate_result *
 results_of(const pe_aggregate_call *c, double miss)
 {
 	const pe_release *known = c->known != NULL ? &c->known->release : NULL;
-	const pe_charge_reply *reply = &c->reply;
+	const pe_charge_reply *reply = &c->call.reply;
 
 	if (known != NULL)
 		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values, known->strategy_id, known->nano, miss);
@@ -150,26 +175,15 @@ results_of(const pe_aggregate_call *c, double miss)
 }
 
 static void
-measure(pe_aggregate_call *c)
+take_measured(pe_aggregate_call *c)
 {
 	pe_aggregation *g = c->aggregation;
 
-	ask(c);
 	c->result = results_of(c, PE_MISS);
 	c->groups = g->space[0].workload.queries;
 	c->results = g->aggregates;
 	for (int i = 0; i < g->aggregates; i++)
 		c->place[i] = i;
-}
-
-static void
-take_known(pe_aggregate_call *c)
-{
-	c->result = c->known->result;
-	c->groups = c->known->aggregation.space[0].workload.queries;
-	c->results = c->known->aggregation.aggregates;
-	c->reply.release_id = c->known->release.id;
-	pe_known_tell(&c->known->release);
 }
 
 static void
@@ -184,10 +198,9 @@ find_errors(pe_aggregate_call *c, double miss)
 void
 pe_aggregate_call_answer(pe_aggregate_call *c)
 {
-	if (c->known != NULL)
-		take_known(c);
-	else
-		measure(c);
+	pe_ask(&c->call);
+	if (c->known == NULL)
+		take_measured(c);
 	find_errors(c, PE_MISS);
 }
 
@@ -204,7 +217,7 @@ pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 const pe_aggregate_result *
 pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 {
-	if (group < 0 || group >= c->groups || number < 0 || number >= c->request.aggregates ||
+	if (group < 0 || group >= c->groups || number < 0 || number >= c->call.request.aggregates ||
 		c->place[number] < 0 || c->place[number] >= c->results)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

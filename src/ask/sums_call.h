@@ -5,17 +5,17 @@
 #ifndef PE_ASK_SUMS_CALL_H
 #define PE_ASK_SUMS_CALL_H
 
+#include "ask/ask.h"
 #include "ask/ask_sums.h"
 
 typedef struct pe_aggregate_call
 {
-	pe_request	request;		/* filled by the front */
+	pe_call		call;			/* its request is filled by the front */
 	bool		reuse;			/* a paid release that tells all of it as precisely is answered from */
 
 	pe_aggregation *aggregation;
 	bool		replays;		/* the budget has paid for this very request */
 	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
-	pe_charge_reply reply;
 	pe_aggregate_result *result;
 	int32		groups;
 	int			results;		/* of each group */

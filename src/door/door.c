@@ -664,6 +664,18 @@ report_storage(const door *d, const ErrorData *error)
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
+/* What was paid is replayed, whatever became of the table; the rest is refused. */
+static void
+replay_alone(const pe_visit *visit, pe_charge_reply *reply)
+{
+	pe_charge_request replay = *visit->charge;
+
+	replay.replay_only = true;
+	PE_UNDONE();
+	pe_channel_reserve(visit->plan, &replay, reply);
+	PE_END_UNDONE();
+}
+
 /* Charges and reads; false if the rows could not be read. */
 static bool
 visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged)
@@ -674,11 +686,7 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 
 	if (visit->dataset->frozen && visit->charge != NULL)
 	{
-		/* what was paid is replayed, whatever became of the table; the rest is refused */
-		pe_charge_request replay = *visit->charge;
-
-		replay.replay_only = true;
-		pe_channel_reserve(visit->plan, &replay, reply);
+		replay_alone(visit, reply);
 		return true;
 	}
 	pe_door_check_asker(visit->dataset, GetUserId());

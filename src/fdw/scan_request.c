@@ -268,7 +268,7 @@ tell_cut_before(pe_select *s, const Bitmapset *applied)
 static void
 fill_request(pe_select *s)
 {
-	pe_request *request = &s->call.request;
+	pe_request *request = &s->call.call.request;
 	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
@@ -332,7 +332,7 @@ append_offer(StringInfo to, pe_select *s, double epsilon)
 {
 	double		error;
 
-	s->call.request.epsilon = epsilon;
+	s->call.call.request.epsilon = epsilon;
 	if (s->call.aggregation == NULL)
 		pe_aggregate_call_prepare(&s->call, false);
 	else
@@ -355,7 +355,7 @@ refuse_for_want_of_price(pe_select *s)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no price is set for a SELECT on dataset \"%s\"", s->sight->dataset),
-			 errdetail("%s would cost %s. Nothing was charged.", s->call.request.aggregate[0], text.data),
+			 errdetail("%s would cost %s. Nothing was charged.", s->call.call.request.aggregate[0], text.data),
 			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
 }
 
@@ -399,17 +399,17 @@ pe_select_price(pe_select *s, bool needs_budget)
 	if (!s->is_priced)
 		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;
-	s->call.request.epsilon = s->epsilon;
-	s->call.request.max_stderr = s->max_stderr;
-	if (isnan(s->call.request.epsilon) && isnan(s->call.request.max_stderr))
+	s->call.call.request.epsilon = s->epsilon;
+	s->call.call.request.max_stderr = s->max_stderr;
+	if (isnan(s->call.call.request.epsilon) && isnan(s->call.call.request.max_stderr))
 		refuse_for_want_of_price(s);
-	if (!isnan(s->call.request.epsilon) && !isnan(s->call.request.max_stderr))
+	if (!isnan(s->call.call.request.epsilon) && !isnan(s->call.call.request.max_stderr))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("both pg_epsilon.epsilon and pg_epsilon.max_stderr are set"),
 				 errdetail("Nothing was charged."),
 				 errhint("SET one of them to 0, which is: not set.")));
-	if (!isnan(s->call.request.max_stderr) && !is_linear_text(s->call.request.aggregate[0]))
+	if (!isnan(s->call.call.request.max_stderr) && !is_linear_text(s->call.call.request.aggregate[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pg_epsilon.max_stderr bounds the error of a count or a sum, and the SELECT has none"),
@@ -564,7 +564,7 @@ static bool
 is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 {
 	return t->kind == PE_TARGET_SUM && is_estimate(t) &&
-		is_linear_text(s->call.request.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
+		is_linear_text(s->call.call.request.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
 }
 
 /* The first count or sum; NULL: there is none. */
@@ -746,7 +746,7 @@ array_text(char **text, int count)
 char *
 pe_select_request_text(const pe_select *s)
 {
-	const pe_request *request = &s->call.request;
+	const pe_request *request = &s->call.call.request;
 	StringInfoData text;
 
 	if (!s->asks)
@@ -783,7 +783,7 @@ pe_select_quote_text(const pe_select *s)
 	initStringInfo(&text);
 	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
 	if (!isnan(error))
-		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.request.aggregate[0], error);
+		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.aggregate[0], error);
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
 	else

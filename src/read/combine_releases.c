@@ -113,10 +113,8 @@ check_goes_with(const pe_release *first, const pe_release *r)
 }
 
 static void
-read_releases(void *argument)
+read_releases(call *c)
 {
-	call	   *c = argument;
-
 	c->release = palloc0(c->ids * sizeof(*c->release));
 	for (int i = 0; i < c->ids; i++)
 	{
@@ -135,9 +133,8 @@ read_releases(void *argument)
 
 /* All of them, and the workload, over their attributes together. */
 static void
-join(void *argument)
+join(call *c)
 {
-	call	   *c = argument;
 	pe_release *first = &c->release[0];
 
 	c->measurement = palloc0(c->releases * sizeof(*c->measurement));
@@ -152,15 +149,6 @@ join(void *argument)
 	}
 	pe_joint_close(&c->joint, first->dataset, first->predicate_text);
 	pe_parse_columns_workload(first->dataset, c->joint.columns, c->joint.domain, c->text, &c->workload);
-}
-
-static void
-run(call *c, void (*body) (void *))
-{
-	ErrorData  *error = pe_run_undone(body, c);
-
-	if (error != NULL)
-		ReThrowError(error);
 }
 
 /* ------------------------------------------------------------------
@@ -282,8 +270,10 @@ pe_sql_combine(PG_FUNCTION_ARGS)
 	const pe_noise **noise;
 
 	read_ids(PG_GETARG_ARRAYTYPE_P(0), &c);
-	run(&c, read_releases);
-	run(&c, join);
+	PE_UNDONE();
+	read_releases(&c);
+	join(&c);
+	PE_END_UNDONE();
 	noise = palloc(c.releases * sizeof(*noise));
 	for (int i = 0; i < c.releases; i++)
 	{

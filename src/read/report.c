@@ -32,19 +32,10 @@ PG_FUNCTION_INFO_V1(pe_sql_report);
  * ------------------------------------------------------------------
  */
 
-static void
-load(void *argument)
-{
-	pe_report  *r = argument;
-
-	pe_serial_load(&r->serial, r->name);
-}
-
 /* All stored periods are read by whoever may; only what is due is measured. */
 static void
-read_stored(void *argument)
+read_stored(pe_report *r)
 {
-	pe_report  *r = argument;
 	pe_serial  *s = &r->serial;
 
 	for (int t = 0; t < s->series->periods; t++)
@@ -103,14 +94,6 @@ measure_due(pe_report *r)
 	for (int t = 0; t <= r->last; t++)
 		if (r->measured[t] == NULL)
 			r->measured[t] = pe_serial_measure(&r->serial, t);
-}
-
-static void
-anchor(void *argument)
-{
-	const pe_serial *s = &((pe_report *) argument)->serial;
-
-	pe_series_anchor(s->series, s->asked->dataset);
 }
 
 static void
@@ -238,24 +221,17 @@ check_rows(const pe_report *r)
 	return (int32) rows;
 }
 
-static void
-run_report(pe_report *r, void (*body) (void *))
-{
-	ErrorData  *error = pe_run_undone(body, r);
-
-	if (error != NULL)
-		ReThrowError(error);
-}
-
 void
 pe_report_load(pe_report *r, const char *name)
 {
 	memset(r, 0, sizeof(*r));
 	r->name = name;
-	run_report(r, load);
+	PE_UNDONE();
+	pe_serial_load(&r->serial, name);
 	r->measured = palloc0(r->serial.series->periods * sizeof(*r->measured));
 	r->stored = palloc0(r->serial.series->periods * sizeof(*r->stored));
-	run_report(r, read_stored);
+	read_stored(r);
+	PE_END_UNDONE();
 	r->last = periods_to_tell(r) - 1;
 }
 
@@ -303,7 +279,9 @@ pe_report_answer(pe_report *r)
 
 	check_answers(r, Max(rows, 0));
 	measure_due(r);
-	run_report(r, anchor);
+	PE_UNDONE();
+	pe_series_anchor(r->serial.series, r->serial.asked->dataset);
+	PE_END_UNDONE();
 	if (rows <= 0)
 		return 0;
 	if (r->serial.aggregation != NULL)
