@@ -13,7 +13,8 @@
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
 #   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
 #   pages     README.md and SECURITY.md have at most 250 lines each; every relative link of a page leads to a file and a
-#             heading; doc/reference.md has a heading for every function and view of schema dp, and for nothing else
+#             heading, and every source file that it names is there; doc/reference.md has a heading for every function and
+#             view of schema dp, and for nothing else
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -239,6 +240,7 @@ check_pages() {
 			return \%anchors;
 		}
 		chomp(my $page = s{^\./}{}r);
+		print "$page: there is no $_\n" for grep { !/NAME/ && !-e } slurp($page) =~ m{`(src/[\w/]+\.[ch])`}g;
 		for my $link (slurp($page) =~ /\]\(([^)\s]+)\)/g)
 		{
 			my ($file, $anchor) = split /#/, $link, 2;
@@ -374,6 +376,7 @@ self_test() {
 	plant pages SECURITY.md "$(seq 251)"
 	plant pages README.md '[gone](doc/gone.md)'
 	plant pages doc/owner.md '[gone](reference.md#dpg)'
+	plant pages doc/proofs.md '`src/base/gone.h`'
 	plant pages doc/reference.md '### dp.g'
 	plant pages sql/x--1.0.sql 'CREATE VIEW dp.h AS SELECT 1;'
 	rm -rf "$TMP"
