@@ -12,8 +12,9 @@
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
 #   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
-#   pages     README.md has at most 250 lines; every relative link of a page leads to a file and a heading; doc/reference.md
-#             has a heading for every function and view of schema dp, and for nothing else
+#   pages     README.md and SECURITY.md have at most 250 lines each; every relative link of a page leads to a file and a
+#             heading, and every source file that it names is there; doc/reference.md has a heading for every function and
+#             view of schema dp, and for nothing else
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -217,7 +218,7 @@ check_pairs() {
 
 check_pages() {
 	[ -f README.md ] || return
-	perl -ne 'END { print "README.md: $. lines, more than 250\n" if $. > 250 }' README.md
+	wc -l README.md SECURITY.md 2>/dev/null | awk '$1 > 250 && $2 != "total" { print $2 ": " $1 " lines, more than 250" }'
 	find . -name '*.md' ! -path './build/*' | LC_ALL=C sort | perl -ne '
 		use strict;
 		use Cwd "realpath";
@@ -239,6 +240,7 @@ check_pages() {
 			return \%anchors;
 		}
 		chomp(my $page = s{^\./}{}r);
+		print "$page: there is no $_\n" for grep { !/NAME/ && !-e } slurp($page) =~ m{`(src/[\w/]+\.[ch])`}g;
 		for my $link (slurp($page) =~ /\]\(([^)\s]+)\)/g)
 		{
 			my ($file, $anchor) = split /#/, $link, 2;
@@ -371,8 +373,10 @@ self_test() {
 	plant pairs test/fuzz/corpus/five/1 'seed'
 	plant pairs test/fuzz/six.dict '"word"'
 	plant pages README.md "$(seq 251)"
+	plant pages SECURITY.md "$(seq 251)"
 	plant pages README.md '[gone](doc/gone.md)'
 	plant pages doc/owner.md '[gone](reference.md#dpg)'
+	plant pages doc/proofs.md '`src/base/gone.h`'
 	plant pages doc/reference.md '### dp.g'
 	plant pages sql/x--1.0.sql 'CREATE VIEW dp.h AS SELECT 1;'
 	rm -rf "$TMP"
@@ -395,7 +399,7 @@ declare -A TITLE=(
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
 	[pairs]="no test lacks its other half, no source its room"
-	[pages]="README of at most 250 lines, links that lead somewhere, a reference of all functions and views")
+	[pages]="README and SECURITY of at most 250 lines, links that lead somewhere, a reference of all functions and views")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then

@@ -8,7 +8,7 @@
  *
  * What this node can know: which tables are distributed, which relations of this node
  * are shards, and how large the shards are.  Who may write to a shard on its own node is not
- * known here: SECURITY.md, what the operator has to see to.
+ * known here: SECURITY.md, what the operator must do.
  */
 #ifndef PE_LEDGER_SHARDS_H
 #define PE_LEDGER_SHARDS_H

@@ -1,5 +1,5 @@
 # Asking works in every kind of transaction, and who has paid asks again for nothing.  Numbers in brackets
-# are those of the table of attacks in SECURITY.md.
+# are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

@@ -1,6 +1,6 @@
 # Pure budgets: their charges are for ever and never too many, on a cap that counts epsilon and on
 # one that counts rho; the chain holds over both kinds; the noise is what the standard error says.  Numbers in brackets
-# are those of the table of attacks in SECURITY.md.
+# are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

@@ -1,6 +1,6 @@
 # Budgets that fit into the cap together: then the cap refuses nothing, and a role learns from quotes,
 # views and errors about its own budget alone.  Numbers in brackets are those of the table of attacks
-# in SECURITY.md.
+# in doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

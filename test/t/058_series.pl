@@ -1,5 +1,5 @@
 # Series of reports: one measurement of each period is stored, whoever dies in between; what was published stays what it
-# is; what was not stored costs nothing more, three times.  Numbers in brackets are those of the table of attacks in SECURITY.md.
+# is; what was not stored costs nothing more, three times.  Numbers in brackets are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

@@ -1,6 +1,6 @@
 # A charge is for ever: whatever the analyst does to his transaction, his statement or the
 # server after the answer, or before it, what was quoted stays spent.  Numbers in brackets
-# are those of the table of attacks in SECURITY.md.
+# are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

@@ -1,7 +1,7 @@
 # Ways to an answer, or to a part of one, that would cost nothing or be paid by somebody who did
 # not ask: the extension removed, many roles, the table registered anew, the same question again,
 # the planner, what is told for nothing, objects that others use, parameters, replays.  Numbers
-# in brackets are those of the table of attacks in SECURITY.md.
+# in brackets are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

@@ -1,5 +1,5 @@
 # Many at once, for what is left: never one nano-rho more than was granted, never a charge less
-# than fits.  Numbers in brackets are those of the table of attacks in SECURITY.md.
+# than fits.  Numbers in brackets are those of doc/attacks.md.
 use strict;
 use warnings FATAL => 'all';
 

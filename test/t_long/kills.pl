@@ -1,6 +1,6 @@
 # Backends and workers that are killed at any moment while periods are measured: one measurement of each period is stored, nothing
 # is charged for it, a number that was returned is returned again, and reports go on.  Numbers in brackets are those of the table of
-# attacks in SECURITY.md.
+# attacks in doc/attacks.md.
 #
 #   KILLS=n   how often something is killed [1000]
 use strict;
