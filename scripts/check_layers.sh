@@ -12,9 +12,9 @@
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
 #   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
-#   pages     README.md and SECURITY.md have at most 250 lines each; every relative link of a page leads to a file and a
-#             heading, and every source file that it names is there; doc/reference.md has a heading for every function and
-#             view of schema dp, and for nothing else
+#   pages     README.md and SECURITY.md have at most 250 lines each, Makefile 150; every relative link of a page leads to a
+#             file and a heading, and every source file that it names is there; doc/reference.md has a heading for every
+#             function and view of schema dp, and for nothing else
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -23,7 +23,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
-PURE="base domain workload optimum strategy blocks time published methods glm affine accumulator accounting noise fit minimum counts plan"
+PURE=$(sed -n 's/^PURE_ROOMS *+\?= *//p' Makefile | xargs)
 ROOMS=($PURE server ledger worker door ask read owner api fdw)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
@@ -146,8 +146,10 @@ check_plan() {
 
 check_flags() {
 	local bad='-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-march=native|-mtune=native|-ffp-contract=(fast|on)'
-	[ -f Makefile ] && sed 's/#.*//' Makefile | grep -nE -e "$bad" | sed 's/^/Makefile:/'
 	local file
+	for file in Makefile test/Makefile; do
+		[ -f "$file" ] && sed 's/#.*//' "$file" | grep -nE -e "$bad" | sed "s|^|$file:|"
+	done
 	while read -r file; do
 		strip_c "$file" | grep -nE -e "FP_CONTRACT[[:space:]]+ON|(^|[^a-z-])(-f)?(fast-math|associative-math|unsafe-math-optimizations|finite-math-only|reciprocal-math)|Ofast|march=native" | sed "s|^|$file:|"
 	done < <(sources)
@@ -216,9 +218,16 @@ check_pairs() {
 	done
 }
 
+# at_most LINES FILE
+at_most() {
+	awk -v most="$1" 'END { if (NR > most) print FILENAME ": " NR " lines, more than " most }' "$2"
+}
+
 check_pages() {
 	[ -f README.md ] || return
-	wc -l README.md SECURITY.md 2>/dev/null | awk '$1 > 250 && $2 != "total" { print $2 ": " $1 " lines, more than 250" }'
+	at_most 250 README.md
+	[ ! -f SECURITY.md ] || at_most 250 SECURITY.md
+	at_most 150 Makefile
 	find . -name '*.md' ! -path './build/*' | LC_ALL=C sort | perl -ne '
 		use strict;
 		use Cwd "realpath";
@@ -350,6 +359,7 @@ self_test() {
 	plant plan src/plan/plan.h 'typedef struct pe_cost { struct { long rho_nano; } amount; } pe_cost; typedef struct pe_plan pe_plan;'
 	plant flags Makefile 'CFLAGS += -O2 -ffast-math'
 	plant flags Makefile 'CFLAGS += -march=native'
+	plant flags test/Makefile 'TEST_FLAGS += -Ofast'
 	plant flags src/base/a.c '#pragma GCC optimize ("fast-math")'
 	plant flags src/base/a.c '#pragma STDC FP_CONTRACT ON'
 	plant majors src/api/d.c $'#if PG_VERSION_NUM >= 170000\nint x;\n#endif'
@@ -374,6 +384,7 @@ self_test() {
 	plant pairs test/fuzz/six.dict '"word"'
 	plant pages README.md "$(seq 251)"
 	plant pages SECURITY.md "$(seq 251)"
+	plant pages Makefile "$(seq 151)"
 	plant pages README.md '[gone](doc/gone.md)'
 	plant pages doc/owner.md '[gone](reference.md#dpg)'
 	plant pages doc/proofs.md '`src/base/gone.h`'
@@ -399,7 +410,7 @@ declare -A TITLE=(
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
 	[pairs]="no test lacks its other half, no source its room"
-	[pages]="README and SECURITY of at most 250 lines, links that lead somewhere, a reference of all functions and views")
+	[pages]="README and SECURITY of at most 250 lines, Makefile of 150, links that lead somewhere, a reference of all functions and views")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then

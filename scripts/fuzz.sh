@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Feeds random bytes to what reads bytes: libFuzzer on every test/fuzz/fuzz_<name>.c of the
-# Makefile's FUZZ, with the address and undefined behaviour sanitizers, and every
+# FUZZ of test/Makefile, with the address and undefined behaviour sanitizers, and every
 # test/fuzz/server_<name>.pl on a private server.  Prints TAP.
 #
 #   scripts/fuzz.sh [SECONDS]   for each target; default FUZZ_SECONDS, else 600: the full run

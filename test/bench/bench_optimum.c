@@ -5,7 +5,7 @@
  * CPU time, best of five, in units of the best DGEMM of the same order in the
  * same run (2 n^3 operations), and the most memory that was allocated at one
  * time, with V, in units of n^2 bytes.  Allocations are counted by wrapping
- * pe_alloc and pe_free (see the Makefile).
+ * pe_alloc and pe_free (see test/Makefile).
  *
  *	 bench_optimum [n ...]		default: 256 1024 2048
  *

@@ -6,7 +6,7 @@
  * samplers' own buffer.  With -DPE_BENCH_OPENSSL (link with -lcrypto in place
  * of shim.c) the bytes come from RAND_bytes, as they do in a server built with
  * OpenSSL; otherwise from getrandom(2) through shim.c, which is several times
- * slower.  The Makefile takes the former where OpenSSL's headers are installed.
+ * slower.  test/Makefile takes the former where OpenSSL's headers are installed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

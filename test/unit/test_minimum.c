@@ -3,7 +3,7 @@
  *	  The methods for piecewise affine objectives: what they pay, what they noise and for
  *	  which sensitivity, the laws of their results, and functions and sets of all kinds.
  *
- * What is noised is seen by standing between a method and the mechanisms: the Makefile
+ * What is noised is seen by standing between a method and the mechanisms: test/Makefile
  * wraps their functions.  Statistical tests use the system's randomness (statistics.h).
  */
 #include <setjmp.h>

@@ -103,7 +103,7 @@ follow_trace(void *argument, int32_t iteration, double objective, double measure
 	follow(f, iteration, objective / f->bound - 1, measure);
 }
 
-/* The optimum tells its certified gap as its progress (see the Makefile). */
+/* The optimum tells its certified gap as its progress (see test/Makefile). */
 extern void __wrap_pe_progress(const char *what, int step, int steps, double gap);
 
 void
