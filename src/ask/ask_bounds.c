@@ -256,11 +256,11 @@ fill_question(bounds_call *c)
 	pe_asked_fill_charge(asked, canonical_text(asked), pe_method_name(PE_METHOD_IDENTITY), c->workload.queries);
 	asked->charge.strategy_id = c->kept.id;
 	c->question = (pe_question) {
-		.dataset = asked->dataset, .columns = &c->column, .domain = c->domain, .strategy = &c->kept.strategy,
+		.dataset = asked->dataset, .columns = &c->column, .domain = c->domain, .kind = PE_COUNT_CELLS, .cells.strategy = &c->kept.strategy,
 		.plan = asked->plan, .charge = &asked->charge
 	};
-	c->question.column_of_cell = pe_alloc(c->domain->cells, sizeof(int32));
-	pe_strategy_columns(&c->kept.strategy, &c->workload, NULL, c->question.column_of_cell);
+	c->question.cells.column_of = pe_alloc(c->domain->cells, sizeof(int32));
+	pe_strategy_columns(&c->kept.strategy, &c->workload, NULL, c->question.cells.column_of);
 }
 
 /* ------------------------------------------------------------------

@@ -239,7 +239,9 @@ find_tables(pe_histogram *h)
 				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
 				 errhint("Ask for fewer attributes at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, -1) + pe_blocks_apply_memory(blocks));
-	h->question.tables = tables;
+	h->question.kind = PE_COUNT_TABLES;
+	h->question.tables.strategy = &h->kept.strategy;
+	h->question.tables.tables = tables;
 }
 
 void
@@ -268,13 +270,14 @@ fill_question(pe_histogram *h)
 	h->question.columns = h->columns;
 	h->question.domain = h->domain;
 	h->question.predicate = h->selection;
-	h->question.strategy = &h->kept.strategy;
 	if (h->kept.strategy.blocks != NULL)
 		find_tables(h);
 	else
 	{
-		h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32_t));
-		pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
+		h->question.kind = PE_COUNT_CELLS;
+		h->question.cells.strategy = &h->kept.strategy;
+		h->question.cells.column_of = pe_alloc(h->domain->cells, sizeof(int32_t));
+		pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.cells.column_of);
 	}
 	h->question.plan = h->asked.plan;
 	h->question.charge = charge;

@@ -191,7 +191,7 @@ ask_for_sizes(pe_call *call)
 	sizes_call *c = (sizes_call *) call;
 	pe_question question = {
 		.dataset = c->asked.dataset, .columns = c->columns, .domain = c->domain, .predicate = c->selection,
-		.most = c->most, .strategy = &c->strategy, .plan = c->asked.plan, .charge = &c->asked.charge
+		.kind = PE_COUNT_SIZES, .sizes = {&c->strategy, c->most}, .plan = c->asked.plan, .charge = &c->asked.charge
 	};
 
 	pe_door_answer(&question, &call->reply);

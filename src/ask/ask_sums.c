@@ -847,7 +847,7 @@ find_tables(pe_aggregation *g)
 				 errdetail("The rows of a unit are told apart by their cells and numbers, of which at most 2^120 combinations have numbers."),
 				 errhint("Ask for fewer columns at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, g->sums.numbers));
-	g->question.tables = tables;
+	g->question.sums.tables = tables;
 }
 
 /* Estimates and totals of each sum, and a result of each aggregate. */
@@ -892,7 +892,7 @@ find_fractions(pe_aggregation *g)
 	grid->groups = g->space[0].workload.queries;
 	grid->fractions = kept;
 	grid->fraction = g->fraction;
-	g->question.chosen = (int64) grid->groups * kept;
+	g->question.sums.chosen = (int64) grid->groups * kept;
 }
 
 bool
@@ -1088,11 +1088,12 @@ fill_question(pe_aggregation *g)
 	question->columns = g->columns;
 	question->domain = g->domain;
 	question->predicate = g->selection;
-	question->sums = &g->sums;
-	question->part = g->part;
-	question->column_of = palloc0(g->parts * sizeof(int32 *));
+	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
+	question->sums.sums = &g->sums;
+	question->sums.part = g->part;
+	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
 	for (int i = 0; i < g->parts; i++)
-		question->column_of[i] = g->space[g->source[i].space].column_of;
+		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
 	question->plan = g->asked.plan;
 	question->charge = charge;
 	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g), g->space[0].workload.queries * g->aggregates);

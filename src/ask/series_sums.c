@@ -112,7 +112,7 @@ check_size(const pe_serial *s)
 {
 	int			periods = pe_serial_periods_read(s);
 	const pe_aggregation *g = s->aggregation;
-	const pe_tables *tables = g->question.tables;
+	const pe_tables *tables = g->question.sums.tables;
 	int64		cells = tables->first[tables->tables];
 
 	if (cells > PE_MAX_TABLE_CELLS / periods)
@@ -317,7 +317,7 @@ ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 		*predicate = pe_predicate_behind_one(g->selection);
 		question->predicate = predicate;
 	}
-	pe_sums_behind_one(&g->sums, g->question.tables, sums, tables);
+	pe_sums_behind_one(&g->sums, g->question.sums.tables, sums, tables);
 	if (!pe_tables_span(tables, question->domain))
 		elog(ERROR, "the tables of a series are too large");
 	question->sums = sums;

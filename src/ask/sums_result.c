@@ -615,7 +615,7 @@ answer_grid(const pe_aggregation *g, int64 release, const int64 *value, int64 va
 {
 	const pe_number *number = &g->needed.number[0];
 
-	if (values != g->question.chosen)
+	if (values != g->question.sums.chosen)
 		refuse_payload(release);
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)

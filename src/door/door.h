@@ -31,25 +31,52 @@
 #include "ledger/dataset.h"
 #include "plan/plan.h"
 
+/* What is counted, and what of it leaves. */
+typedef enum pe_question_kind
+{
+	PE_COUNT_CELLS,				/* rows per cell, through a strategy; of dawa what it makes of them */
+	PE_COUNT_TABLES,			/* rows per cell of several tables, through blocks */
+	PE_COUNT_SIZES,				/* units by how many rows they have, through a strategy */
+	PE_ADD_SUMS,				/* numbers in the cells of a table for each sum, each through its own strategy */
+	PE_CHOOSE_QUANTILES			/* the one sum is a grid: so many quantiles are chosen from its counts */
+} pe_question_kind;
+
 /* A question that has been validated: everything here is public. */
 typedef struct pe_question
 {
 	const pe_dataset *dataset;
-	const pe_column *columns;	/* of all attributes of the domain, the watched ones last, and behind them the numbers of sums */
+	const pe_column *columns;	/* of all attributes of the domain, the watched ones last, then the numbers of sums */
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
-	const pe_tables *tables;	/* what is counted and measured, one after the other; NULL: the cells of the domain */
-	int32		most;			/* units are counted by how many rows they have, up to this, and the strategy has so many columns; 0: rows in cells */
-	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
-	int32	   *column_of_cell; /* without tables and most: of the strategy; negative: none counts it */
-
-	/* of sums, one for each table; NULL: counts.  Then there is neither a strategy nor column_of_cell */
-	const pe_sums *sums;
-	const pe_plan_part *part;	/* what is measured of each: its share stands in front of the measurements that are stored */
-	int32	  **column_of;		/* of each cell of each table: a column of its strategy; negative: none counts it */
-	int64		chosen;			/* > 0: of the one sum, a grid, so many quantiles are chosen; then there is no part */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
+	pe_question_kind kind;
+	union
+	{
+		struct
+		{
+			const pe_strategy *strategy;
+			int32	   *column_of;	/* of each cell: of the strategy; negative: none counts it */
+		}			cells;
+		struct
+		{
+			const pe_strategy *strategy;
+			const pe_tables *tables;
+		}			tables;
+		struct
+		{
+			const pe_strategy *strategy;	/* of as many columns */
+			int32		most;	/* the last size: of those with more rows too */
+		}			sizes;
+		struct					/* of both kinds with numbers */
+		{
+			const pe_sums *sums;
+			const pe_tables *tables;	/* one for each sum */
+			const pe_plan_part *part;	/* of each: its share stands in front of the measurements that are stored */
+			int32	  **column_of;	/* of each cell of each table, as of cells */
+			int64		chosen; /* how many quantiles */
+		}			sums;
+	};
 } pe_question;
 
 /*
