@@ -245,8 +245,8 @@ aggregation_of(const call *c, pe_request *request, char **aggregate, int aggrega
 	pe_aggregation *g;
 
 	*request = c->request;
-	request->aggregate = aggregate;
-	request->aggregates = aggregates;
+	request->sums.aggregate = aggregate;
+	request->sums.aggregates = aggregates;
 	PE_UNDONE();
 	g = pe_aggregation_validate(request, false);
 	PE_END_UNDONE();
@@ -258,16 +258,16 @@ static void
 advise_aggregates(call *c)
 {
 	const pe_request *asked = &c->request;
-	pe_request *request = palloc((asked->aggregates + 1) * sizeof(*request));
+	pe_request *request = palloc((asked->sums.aggregates + 1) * sizeof(*request));
 
-	for (int i = 0; i < asked->aggregates; i++)
+	for (int i = 0; i < asked->sums.aggregates; i++)
 	{
-		pe_aggregation *g = aggregation_of(c, &request[i], &asked->aggregate[i], 1);
+		pe_aggregation *g = aggregation_of(c, &request[i], &asked->sums.aggregate[i], 1);
 
 		advise(c, g->text[0], g, &request[i]);
 	}
-	if (asked->aggregates > 1)
-		advise(c, "all of them", aggregation_of(c, &request[asked->aggregates], asked->aggregate, asked->aggregates), &request[asked->aggregates]);
+	if (asked->sums.aggregates > 1)
+		advise(c, "all of them", aggregation_of(c, &request[asked->sums.aggregates], asked->sums.aggregate, asked->sums.aggregates), &request[asked->sums.aggregates]);
 }
 
 /* ------------------------------------------------------------------
@@ -369,6 +369,8 @@ advise_way(call *c, const way *w)
 	advice	   *row = add_row(c, psprintf("dp.measure, %s", w->workload), COMPARED);
 
 	*request = c->request;
+	request->kind = PE_ASK_COUNTS;
+	memset(&request->counts, 0, sizeof(request->counts));
 	request->workload = pstrdup(w->workload);
 	request->method = "optimal";
 	request->max_stderr = COMPARED * c->guess * w->groups;
@@ -427,9 +429,9 @@ read_arguments(FunctionCallInfo fcinfo, call *c)
 {
 	pe_request *request = &c->request;
 
-	pe_request_init(request, "dp.aggregate");
+	pe_request_init(request, PE_ASK_SUMS, "dp.aggregate");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->aggregates);
+	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->sums.aggregates);
 	request->attribute = pe_names_argument(fcinfo, ARG_BY, "by", "an attribute of by", &request->attributes);
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
@@ -476,9 +478,9 @@ pe_sql_advise(PG_FUNCTION_ARGS)
 	pe_aggregation *g;
 
 	read_arguments(fcinfo, &c);
-	g = aggregation_of(&c, &request, c.request.aggregate, c.request.aggregates);
+	g = aggregation_of(&c, &request, c.request.sums.aggregate, c.request.sums.aggregates);
 	refuse_roll_ups(g);
-	c.row = palloc((lengthof(precisions) * (c.request.aggregates + 1) + PE_MAX_ATTRIBUTES + 2) * sizeof(advice));
+	c.row = palloc((lengthof(precisions) * (c.request.sums.aggregates + 1) + PE_MAX_ATTRIBUTES + 2) * sizeof(advice));
 	advise_aggregates(&c);
 	if (counts_rows(g))
 		advise_ways(&c, g);

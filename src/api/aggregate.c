@@ -39,16 +39,16 @@ typedef struct call
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_request_init(request, "dp.aggregate");
+	pe_request_init(request, PE_ASK_SUMS, "dp.aggregate");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->aggregates);
+	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->sums.aggregates);
 	request->attribute = pe_names_argument(fcinfo, ARG_BY, "by", "an attribute of by", &request->attributes);
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->workload = pe_optional_text(fcinfo, ARG_WORKLOAD);
 	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
 	request->rows_per_unit = request->cuts ? PG_GETARG_INT32(ARG_ROWS_PER_UNIT) : 0;
-	request->limits_cells = !PG_ARGISNULL(ARG_CELLS_PER_UNIT);
-	request->cells_per_unit = request->limits_cells ? PG_GETARG_INT32(ARG_CELLS_PER_UNIT) : 0;
+	request->sums.limits_cells = !PG_ARGISNULL(ARG_CELLS_PER_UNIT);
+	request->sums.cells_per_unit = request->sums.limits_cells ? PG_GETARG_INT32(ARG_CELLS_PER_UNIT) : 0;
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
 	request->max_stderr = pe_optional_float(fcinfo, ARG_MAX_STDERR, "max_stderr");

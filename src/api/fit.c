@@ -38,10 +38,10 @@ typedef struct fit_call
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_request_init(request, "dp.fit");
+	pe_request_init(request, PE_ASK_MODEL, "dp.fit");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->kind = pe_text_argument(fcinfo, ARG_KIND, "kind");
-	request->label = pe_text_argument(fcinfo, ARG_LABEL, "label");
+	request->model.kind = pe_text_argument(fcinfo, ARG_KIND, "kind");
+	request->model.label = pe_text_argument(fcinfo, ARG_LABEL, "label");
 	request->attribute = pe_names_argument(fcinfo, ARG_FEATURES, "features", "a feature", &request->attributes);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
@@ -49,7 +49,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
-	request->name = pe_optional_text(fcinfo, ARG_MODEL);
+	request->model.name = pe_optional_text(fcinfo, ARG_MODEL);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
@@ -99,7 +99,7 @@ take_fit(pe_call *call)
 	int			terms = c->fit->record.terms;
 
 	PE_UNDONE();
-	c->name = pe_model_name(call->reply.release_id, call->request.name);
+	c->name = pe_model_name(call->reply.release_id, call->request.model.name);
 	PE_END_UNDONE();
 	if (call->reply.values != PE_MODEL_VALUES(terms))
 		ereport(ERROR,

@@ -109,7 +109,7 @@ validate_fit(pe_call *call)
 	pe_model_options_read(pe_constant_options(call->fcinfo, OPTIONS), request);
 	request->fresh = true;
 	request->of_query = true;
-	request->numbered = is_grouped(call->fcinfo);
+	request->model.numbered = is_grouped(call->fcinfo);
 	s->fit = pe_model_validate(request, true);
 	call->asked = &s->fit->asked;
 	check_label(s);
@@ -130,7 +130,7 @@ take_fit(pe_call *call)
 
 	memcpy(s->coefficient, call->reply.value, PE_MODEL_VALUES(s->fit->record.terms) * sizeof(double));
 	PE_UNDONE();
-	s->name = pe_model_name(call->reply.release_id, call->request.name);
+	s->name = pe_model_name(call->reply.release_id, call->request.model.name);
 	PE_END_UNDONE();
 	pe_model_tell_class(s->fit);
 }
@@ -166,8 +166,8 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 
 	s->context = context;
 	s->call = (pe_call) {.kind = &ask_fit, .fcinfo = fcinfo};
-	pe_request_init(&s->call.request, function);
-	s->call.request.kind = pstrdup(function + strlen("dp."));
+	pe_request_init(&s->call.request, PE_ASK_MODEL, function);
+	s->call.request.model.kind = pstrdup(function + strlen("dp."));
 	s->label_type = getBaseType(pe_aggregate_argument_type(fcinfo, 0));
 	pe_ask_prepare(&s->call);
 	shape = &s->fit->spec.map.shape;

@@ -39,7 +39,7 @@ enum
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_request_init(request, "dp.histogram");
+	pe_request_init(request, PE_ASK_COUNTS, "dp.histogram");
 	request->attribute = pe_names_argument(fcinfo, ARG_ATTRIBUTES, "attributes", "an attribute", &request->attributes);
 	pe_check_attributes(request->attributes);	/* none: all rows are one cell */
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
@@ -50,7 +50,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->method = pe_text_argument(fcinfo, ARG_METHOD, "method");
-	request->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
+	request->counts.nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
@@ -197,7 +197,7 @@ reconstruct(counts_call *c)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->call.reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->call.reply.value,
-					noise, h->variance, h->asked.request->nonnegative);
+					noise, h->variance, h->asked.request->counts.nonnegative);
 }
 
 static void

@@ -30,11 +30,11 @@ typedef struct minimum_call
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_request_init(request, "dp.minimize_max_affine");
+	pe_request_init(request, PE_ASK_MINIMUM, "dp.minimize_max_affine");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->attributes);
-	request->offsets = pe_text_argument(fcinfo, ARG_OFFSETS, "offsets");
-	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->set);
+	request->minimum.offsets = pe_text_argument(fcinfo, ARG_OFFSETS, "offsets");
+	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->minimum.set);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");

@@ -85,15 +85,15 @@ read_options(const Jsonb *options, pe_request *request)
 	};
 
 	pe_option_take_string(options, "dataset", &request->dataset);
-	pe_polytope_of_json(options, &request->set);
+	pe_polytope_of_json(options, &request->minimum.set);
 	pe_option_take_string(options, "method", &request->method);
 	pe_option_take_number(options, "epsilon", &request->epsilon);
 	pe_option_take_number(options, "rho", &request->rho);
 	pe_option_take_number(options, "delta", &request->delta);
 	pe_option_take_string(options, "budget", &request->budget);
 	require(request->dataset, "dataset");
-	require(request->set.lower, "lower");
-	require(request->set.upper, "upper");
+	require(request->minimum.set.lower, "lower");
+	require(request->minimum.set.upper, "upper");
 	request->options = pe_options_without(options, ours, lengthof(ours));
 }
 
@@ -103,7 +103,7 @@ validate_minimum(pe_call *call)
 	state	   *s = (state *) call;
 	pe_request *request = &call->request;
 
-	pe_request_init(request, NAME);
+	pe_request_init(request, PE_ASK_MINIMUM, NAME);
 	read_options(pe_constant_options(call->fcinfo, OPTIONS), request);
 	request->fresh = true;
 	request->of_query = true;

@@ -60,8 +60,8 @@ price_count(pe_aggregate_call *call, remaining *r)
 {
 	static char *count[] = {"count(*)"};
 
-	call->call.request.aggregate = count;
-	call->call.request.aggregates = 1;
+	call->call.request.sums.aggregate = count;
+	call->call.request.sums.aggregates = 1;
 	pe_aggregate_call_prepare(call, true);
 	r->budget = call->aggregation->asked.budget;
 	r->epsilon = pe_plan_epsilon(call->aggregation->asked.plan);
@@ -94,7 +94,7 @@ pe_sql_remaining(PG_FUNCTION_ARGS)
 	pe_aggregate_call call = {0};
 	remaining	r = {.questions = -1};
 
-	pe_request_init(&call.call.request, "dp.remaining");
+	pe_request_init(&call.call.request, PE_ASK_SUMS, "dp.remaining");
 	call.call.request.dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	call.call.request.budget = pe_optional_name(fcinfo, ARG_BUDGET);
 	read_price(fcinfo, &call.call.request);

@@ -81,20 +81,22 @@ read_aggregates(series_call *c)
 {
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->serial.request;
+	bool		limits_cells = !PG_ARGISNULL(place(c, ARG_CELLS_PER_UNIT));
 
-	request->limits_cells = !PG_ARGISNULL(place(c, ARG_CELLS_PER_UNIT));
-	request->cells_per_unit = request->limits_cells ? PG_GETARG_INT32(place(c, ARG_CELLS_PER_UNIT)) : 0;
 	if (!PG_ARGISNULL(place(c, ARG_AGGREGATES)))
 	{
-		request->aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates", "an aggregate", &request->aggregates);
-		if (request->aggregates == 0)
+		request->kind = PE_ASK_SUMS;
+		request->sums.aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates", "an aggregate", &request->sums.aggregates);
+		request->sums.limits_cells = limits_cells;
+		request->sums.cells_per_unit = limits_cells ? PG_GETARG_INT32(place(c, ARG_CELLS_PER_UNIT)) : 0;
+		if (request->sums.aggregates == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no aggregate is asked for"),
 					 errhint("NULL: counts by the workload.")));
 		return;
 	}
-	if (request->limits_cells)
+	if (limits_cells)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cells_per_unit is for aggregates that count units")));
@@ -108,7 +110,7 @@ read_cells(series_call *c)
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->serial.request;
 
-	pe_request_init(request, "dp.create_series");
+	pe_request_init(request, PE_ASK_COUNTS, "dp.create_series");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes", "an attribute", &request->attributes);
 	request->workload = pe_optional_text(fcinfo, place(c, ARG_WORKLOAD));

@@ -70,7 +70,7 @@ typedef struct bounds_call
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_request_init(request, "dp.bounds");
+	pe_request_init(request, PE_ASK_BOUNDS, "dp.bounds");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = palloc(sizeof(char *));
 	request->attribute[0] = pe_optional_name(fcinfo, ARG_COLUMN);

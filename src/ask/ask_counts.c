@@ -46,7 +46,7 @@ resolve_method(pe_histogram *h)
 {
 	h->method = pe_method_of_text(h->asked.request->method);
 	pe_check_method(h->method, norm_of(h));
-	if (h->asked.request->nonnegative && h->method == PE_METHOD_DIRECT)
+	if (h->asked.request->counts.nonnegative && h->method == PE_METHOD_DIRECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("nonnegative does not go with method \"direct\""),
@@ -98,14 +98,14 @@ pe_histogram_check_rows(const pe_workload *workload)
 static bool
 measures_whole(const pe_histogram *h)
 {
-	return h->asked.request->nonnegative || h->asked.request->whole;
+	return h->asked.request->counts.nonnegative || h->asked.request->counts.whole;
 }
 
 /* What the strategy is for: in one period of a series rows are added or removed, and the factor of time has the rest (plan/plan_series.c). */
 static pe_neighbours
 neighbours_of(const pe_histogram *h)
 {
-	return h->asked.request->whole ? PE_ADD_REMOVE : pe_dataset_neighbours(h->asked.dataset);
+	return h->asked.request->counts.whole ? PE_ADD_REMOVE : pe_dataset_neighbours(h->asked.dataset);
 }
 
 /* Whether blocks are made (blocks/blocks.h). */
@@ -249,7 +249,7 @@ pe_histogram_check_nonnegative(const pe_histogram *h)
 {
 	const pe_blocks *blocks = h->kept.strategy.blocks;
 
-	if (!h->asked.request->nonnegative || blocks == NULL)
+	if (!h->asked.request->counts.nonnegative || blocks == NULL)
 		return;
 	if (blocks->kind != PE_BLOCKS_MARGINALS)
 		ereport(ERROR,

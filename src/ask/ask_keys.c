@@ -43,7 +43,7 @@ read_arguments(key_call *c)
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->call.request;
 
-	pe_request_init(request, "dp.keys");
+	pe_request_init(request, PE_ASK_KEYS, "dp.keys");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = palloc(sizeof(char *));
 	request->attribute[0] = pe_optional_name(fcinfo, ARG_COLUMN);

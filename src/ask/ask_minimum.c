@@ -73,10 +73,10 @@ load_columns(pe_minimum_validated *m)
 		check_slope(&m->columns[i]);
 		m->steepest[i] = largest_of(&m->columns[i]);
 	}
-	if (strcmp(request->offsets, m->asked.dataset->private_column) != 0)
+	if (strcmp(request->minimum.offsets, m->asked.dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->offsets, m->asked.dataset->name),
+				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->minimum.offsets, m->asked.dataset->name),
 				 errdetail("Offsets are its column \"%s\".", m->asked.dataset->private_column)));
 }
 
@@ -135,7 +135,7 @@ read_options(pe_minimum_validated *m)
 static int
 variables_of(const pe_request *request)
 {
-	int			variables = request->of_query ? request->set.lowers : request->attributes;
+	int			variables = request->of_query ? request->minimum.set.lowers : request->attributes;
 
 	if (variables == 0)
 		ereport(ERROR,
@@ -164,7 +164,7 @@ check_size(const double *lower, const double *upper, int variables)
 static void
 check_inequalities(const pe_request *request, int variables)
 {
-	if (request->set.inequalities > INEQUALITY_NUMBERS / (variables + 1))
+	if (request->minimum.set.inequalities > INEQUALITY_NUMBERS / (variables + 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many inequalities"),
@@ -182,7 +182,7 @@ make_set(pe_minimum_validated *m)
 	pe_programme_end end;
 
 	check_inequalities(m->asked.request, variables);
-	pe_polytope_make(&m->asked.request->set, variables, &m->given);
+	pe_polytope_make(&m->asked.request->minimum.set, variables, &m->given);
 	pe_check_memory(pe_programme_memory(variables, 0, m->given.inequalities));
 	end = pe_polytope_tighten(&m->given, lower, upper, centre);
 	if (end != PE_PROGRAMME_SOLVED)
@@ -277,7 +277,7 @@ canonical_text(const pe_minimum_validated *m)
 	if (!request->of_query)
 	{
 		pe_text_add_names(&text, "slopes", request->attribute, request->attributes);
-		pe_text_add(&text, "offsets", request->offsets);
+		pe_text_add(&text, "offsets", request->minimum.offsets);
 	}
 	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change), problem->all ? "all" : "one");
 	append_set(&text, &m->given);

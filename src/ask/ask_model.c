@@ -134,7 +134,7 @@ load_columns(pe_model_fit *fit)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("at least one feature must be given")));
-	names[0] = request->label;
+	names[0] = request->model.label;
 	pe_attributes_as_given(fit->asked.dataset, names, 1);
 	memcpy(names + 1, request->attribute, request->attributes * sizeof(char *));
 	fit->count = request->attributes + 1;
@@ -366,7 +366,7 @@ canonical_text(const pe_model_fit *fit)
 	StringInfoData text;
 
 	pe_text_begin(&text, &fit->asked, "model");
-	pe_text_add(&text, "model", request->kind);
+	pe_text_add(&text, "model", request->model.kind);
 	pe_text_add(&text, "label", fit->columns[0].name);
 	pe_text_add_names(&text, "features", request->attribute, request->attributes);
 	pe_text_add(&text, "predicate", fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL);
@@ -466,9 +466,9 @@ make_record(pe_model_fit *fit)
 	pe_model_record *record = &fit->record;
 	char	  **term;
 
-	record->name = fit->asked.request->name;
-	record->numbered = fit->asked.request->numbered;
-	record->kind = fit->asked.request->kind;
+	record->name = fit->asked.request->model.name;
+	record->numbered = fit->asked.request->model.numbered;
+	record->kind = fit->asked.request->model.kind;
 	record->label = fit->columns[0].name;
 	record->declaration = declaration_of(fit);
 	record->terms = pe_row_spec_terms(&fit->spec);
@@ -513,8 +513,8 @@ pe_model_validate(const pe_request *request, bool needs_budget)
 {
 	pe_model_fit *fit = palloc0(sizeof(*fit));
 
-	check_name(request->name);
-	fit->problem.model = model_named(request->kind);
+	check_name(request->model.name);
+	fit->problem.model = model_named(request->model.kind);
 	pe_asked_open(&fit->asked, request);
 	pe_dataset_check_rows(fit->asked.dataset);
 	pe_asked_cut(&fit->asked);

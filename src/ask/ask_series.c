@@ -129,10 +129,11 @@ pe_serial_periods_read(const pe_serial *s)
 void
 pe_serial_validate(pe_serial *s, bool needs_budget)
 {
-	s->request.whole = true;
+	if (s->request.kind == PE_ASK_COUNTS)
+		s->request.counts.whole = true;
 	check_options(s->series);
 	parse_over(s);
-	s->kind = s->request.aggregates == 0 ? &pe_serial_counts : &pe_serial_sums;
+	s->kind = s->request.kind == PE_ASK_COUNTS ? &pe_serial_counts : &pe_serial_sums;
 	s->kind->validate(s, needs_budget);
 	check_dataset(s);
 	take_time(s);
@@ -424,7 +425,7 @@ fill_request(pe_serial *s)
 {
 	const pe_series *series = s->series;
 
-	pe_request_init(&s->request, "dp.report");
+	pe_request_init(&s->request, series->aggregates > 0 ? PE_ASK_SUMS : PE_ASK_COUNTS, "dp.report");
 	s->request.dataset = pe_dataset_recall(series->dataset_id)->name;
 	s->request.declared = series->declared;
 	s->request.attribute = series->attribute;
@@ -432,11 +433,15 @@ fill_request(pe_serial *s)
 	s->request.workload = series->workload;
 	s->request.predicate = series->predicate;
 	s->request.method = "optimal";
-	s->request.whole = true;
-	s->request.aggregate = series->aggregate;
-	s->request.aggregates = series->aggregates;
-	s->request.cells_per_unit = series->cells_per_unit;
-	s->request.limits_cells = series->cells_per_unit > 0;
+	if (series->aggregates == 0)
+	{
+		s->request.counts.whole = true;
+		return;
+	}
+	s->request.sums.aggregate = series->aggregate;
+	s->request.sums.aggregates = series->aggregates;
+	s->request.sums.cells_per_unit = series->cells_per_unit;
+	s->request.sums.limits_cells = series->cells_per_unit > 0;
 }
 
 void

@@ -66,7 +66,7 @@ read_arguments(sizes_call *c)
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->call.request;
 
-	pe_request_init(request, "dp.rows_per_unit");
+	pe_request_init(request, PE_ASK_SIZES, "dp.rows_per_unit");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	if (PG_ARGISNULL(ARG_MOST))
 		pe_refuse_null("most");
@@ -78,7 +78,6 @@ read_arguments(sizes_call *c)
 	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
-	request->sizes = true;
 }
 
 static void

@@ -41,19 +41,19 @@ parse_aggregates(pe_aggregation *g)
 {
 	const pe_request *request = g->asked.request;
 
-	if (request->aggregates == 0)
+	if (request->sums.aggregates == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no aggregate is asked for"),
 				 errhint("For example aggregates => '{count(*)}'.")));
-	if (request->aggregates > PE_MAX_AGGREGATES)
+	if (request->sums.aggregates > PE_MAX_AGGREGATES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%d aggregates are more than can be asked for at once", request->aggregates),
+				 errmsg("%d aggregates are more than can be asked for at once", request->sums.aggregates),
 				 errdetail("At most %d can be.", PE_MAX_AGGREGATES)));
-	for (g->aggregates = 0; g->aggregates < request->aggregates; g->aggregates++)
+	for (g->aggregates = 0; g->aggregates < request->sums.aggregates; g->aggregates++)
 	{
-		const char *text = request->aggregate[g->aggregates];
+		const char *text = request->sums.aggregate[g->aggregates];
 		pe_text_error error;
 
 		if (!pe_aggregate_parse(text, g->asked.dataset->unit, &g->aggregate[g->aggregates], &error))
@@ -69,9 +69,9 @@ visit_all(pe_aggregation *g, void (*visit) (pe_aggregation *g, pe_aggregate *a, 
 	{
 		pe_aggregate *a = &g->aggregate[i];
 
-		visit(g, a, g->asked.request->aggregate[i]);
+		visit(g, a, g->asked.request->sums.aggregate[i]);
 		for (int p = 0; p < 2 && a->part[p] != NULL; p++)
-			visit(g, a->part[p], g->asked.request->aggregate[i]);
+			visit(g, a->part[p], g->asked.request->sums.aggregate[i]);
 	}
 }
 
@@ -342,7 +342,7 @@ resolve_cells_per_unit(pe_aggregation *g)
 	const pe_request *request = g->asked.request;
 	const pe_dataset *dataset = g->asked.dataset;
 
-	if (!request->limits_cells)
+	if (!request->sums.limits_cells)
 	{
 		g->cells_per_unit = dataset->unit != NULL ? dataset->max_rows : 0;
 		return;
@@ -352,9 +352,9 @@ resolve_cells_per_unit(pe_aggregation *g)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cells_per_unit is for datasets with a unit"),
 				 errdetail("In dataset \"%s\" each row is a unit, and is in one cell.", dataset->name)));
-	if (!g->stored && (request->cells_per_unit < 1 || request->cells_per_unit > 65535))
-		pe_refuse_parameter("cells_per_unit", psprintf("%d", request->cells_per_unit), "a number from 1 to 65535");
-	g->cells_per_unit = request->cells_per_unit;
+	if (!g->stored && (request->sums.cells_per_unit < 1 || request->sums.cells_per_unit > 65535))
+		pe_refuse_parameter("cells_per_unit", psprintf("%d", request->sums.cells_per_unit), "a number from 1 to 65535");
+	g->cells_per_unit = request->sums.cells_per_unit;
 }
 
 /* The attributes that a term tells apart; false if its groups overlap or are no cells. */

@@ -177,7 +177,7 @@ join(const pe_histogram *h, pe_known *k)
 	int			of_release[PE_MAX_ATTRIBUTES];
 	int			of_request[PE_MAX_ATTRIBUTES];
 
-	if ((r->kept.strategy.direct && !same_names(h, r)) || (h->asked.request->nonnegative && !gives_nonnegative(&r->kept.strategy)))
+	if ((r->kept.strategy.direct && !same_names(h, r)) || (h->asked.request->counts.nonnegative && !gives_nonnegative(&r->kept.strategy)))
 		return false;
 	pe_joint_add(&k->joint, r->columns, r->attributes, of_release);
 	pe_joint_add(&k->joint, h->columns, h->attributes, of_request);
@@ -394,10 +394,10 @@ pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
 {
 	const pe_blocks *blocks = k->measured.strategy->blocks;
 
-	if (blocks != NULL && h->asked.request->nonnegative)
+	if (blocks != NULL && h->asked.request->counts.nonnegative)
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
 	pe_answers_init(answers, &k->measured, &k->asked_over, k->joint.columns, k->release.value, pe_release_noise(&k->release),
-					NULL, h->asked.request->nonnegative);
+					NULL, h->asked.request->counts.nonnegative);
 	pe_labels_init(&answers->labels, &h->workload, h->columns);
 }
 

@@ -40,16 +40,16 @@ pe_model_options_read(const Jsonb *options, pe_request *request)
 	};
 
 	pe_option_take_string(options, "dataset", &request->dataset);
-	pe_option_take_string(options, "label", &request->label);
+	pe_option_take_string(options, "label", &request->model.label);
 	take_features(options, request);
 	pe_option_take_string(options, "method", &request->method);
 	pe_option_take_number(options, "epsilon", &request->epsilon);
 	pe_option_take_number(options, "rho", &request->rho);
 	pe_option_take_number(options, "delta", &request->delta);
-	pe_option_take_string(options, "model", &request->name);
+	pe_option_take_string(options, "model", &request->model.name);
 	pe_option_take_string(options, "budget", &request->budget);
 	require(request->dataset, "dataset");
-	require(request->label, "label");
+	require(request->model.label, "label");
 	require(request->attribute, "features");
 	request->options = pe_options_without(options, ours, lengthof(ours));
 }

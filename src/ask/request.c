@@ -18,9 +18,10 @@
 #include "server/access.h"
 
 void
-pe_request_init(pe_request *request, const char *function)
+pe_request_init(pe_request *request, pe_request_kind kind, const char *function)
 {
 	memset(request, 0, sizeof(*request));
+	request->kind = kind;
 	request->function = function;
 	request->epsilon = request->rho = request->max_stderr = request->delta = NAN;
 }
@@ -223,7 +224,7 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 
 	if (asked->request->of_query)
 		appendStringInfoString(text, ", \"rows\": \"of a query\"");
-	else if (asked->dataset->unit != NULL && !asked->request->sizes)
+	else if (asked->dataset->unit != NULL && asked->request->kind != PE_ASK_SIZES)
 		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
 	pe_text_add_declared(text, asked);
 	pe_text_add(text, "method", method);

@@ -21,6 +21,12 @@
 /* The function of requests that a plain SELECT makes. */
 #define PE_FRONT_SELECT "SELECT"
 
+/* What is asked for; keys, bounds and sizes (units by how many rows they have) have nothing of their own. */
+typedef enum pe_request_kind
+{
+	PE_ASK_COUNTS, PE_ASK_SUMS, PE_ASK_SIZES, PE_ASK_KEYS, PE_ASK_BOUNDS, PE_ASK_MODEL, PE_ASK_MINIMUM
+} pe_request_kind;
+
 /* As it was asked; NULL, NaN, 0 and false: not given. */
 typedef struct pe_request
 {
@@ -38,35 +44,44 @@ typedef struct pe_request
 	char	   *budget;
 	bool		cuts;			/* rows_per_unit is given */
 	int			rows_per_unit;
-	bool		sizes;			/* units are counted by how many rows they have: none is cut */
 	bool		fresh;
 	int			declared;		/* of what was paid for: attributes are as they were declared then; 0: as they are */
 	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
 
-	/* counts */
-	char	   *workload;
-	bool		nonnegative;
-	bool		whole;			/* of a series: one matrix for all cells is measured, if it can be had */
+	char	   *workload;		/* of counts and sums */
 
-	/* aggregates */
-	char	  **aggregate;
-	int			aggregates;
-	bool		limits_cells;	/* cells_per_unit is given */
-	int			cells_per_unit;
-
-	/* a model */
-	char	   *kind;
-	char	   *label;
-	char	   *name;
-	bool		numbered;		/* the release's number is put behind the name */
-
-	/* a minimum */
-	char	   *offsets;
-	pe_polytope_argument set;
+	pe_request_kind kind;
+	union
+	{
+		struct
+		{
+			bool		nonnegative;
+			bool		whole;	/* of a series: one matrix for all cells is measured, if it can be had */
+		}			counts;
+		struct
+		{
+			char	  **aggregate;
+			int			aggregates;
+			bool		limits_cells;	/* cells_per_unit is given */
+			int			cells_per_unit;
+		}			sums;
+		struct
+		{
+			char	   *kind;
+			char	   *label;
+			char	   *name;
+			bool		numbered;	/* the release's number is put behind the name */
+		}			model;
+		struct
+		{
+			char	   *offsets;
+			pe_polytope_argument set;
+		}			minimum;
+	};
 } pe_request;
 
 /* Nothing given. */
-extern void pe_request_init(pe_request *request, const char *function);
+extern void pe_request_init(pe_request *request, pe_request_kind kind, const char *function);
 
 /* What every kind of request becomes. */
 typedef struct pe_asked

@@ -217,7 +217,7 @@ pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 const pe_aggregate_result *
 pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 {
-	if (group < 0 || group >= c->groups || number < 0 || number >= c->call.request.aggregates ||
+	if (group < 0 || group >= c->groups || number < 0 || number >= c->call.request.sums.aggregates ||
 		c->place[number] < 0 || c->place[number] >= c->results)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -28,13 +28,13 @@ read_request(pe_stored_aggregates *s)
 	pe_access_begin(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		elog(ERROR, "release " INT64_FORMAT " is gone", s->release.id);
-	request->aggregate = pe_access_texts(0, 1, &request->aggregates);
+	request->sums.aggregate = pe_access_texts(0, 1, &request->sums.aggregates);
 	request->workload = pe_access_text(0, 2);
-	request->cells_per_unit = (int) pe_access_int64(0, 3);
+	request->sums.cells_per_unit = (int) pe_access_int64(0, 3);
 	g->never_null_name = pe_access_texts(0, 4, &g->never_null_names);
 	s->release.nano = pe_access_int64(0, 5);	/* in the row it stands for counts alone */
 	pe_access_end(&access);
-	request->limits_cells = request->cells_per_unit > 0;
+	request->sums.limits_cells = request->sums.cells_per_unit > 0;
 	request->attribute = s->release.names;
 	request->attributes = s->release.attributes;
 	request->predicate = s->release.predicate_text;
@@ -59,7 +59,7 @@ restore(pe_stored_aggregates *s)
 		refuse_kind(r);
 	pe_release_check_version(r);
 	r->value = pe_payload_read(r->payload, &r->values);
-	pe_request_init(&s->request, "dp.aggregate");
+	pe_request_init(&s->request, PE_ASK_SUMS, "dp.aggregate");
 	read_request(s);
 	g->asked.request = &s->request;
 	g->asked.dataset = r->dataset;

@@ -273,10 +273,10 @@ fill_request(pe_select *s)
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
 	tell_cut_before(s, applied);
-	pe_request_init(request, PE_FRONT_SELECT);
+	pe_request_init(request, PE_ASK_SUMS, PE_FRONT_SELECT);
 	request->dataset = pstrdup(s->sight->dataset);
-	request->aggregate = texts_of(s->wanted.texts);
-	request->aggregates = list_length(s->wanted.texts);
+	request->sums.aggregate = texts_of(s->wanted.texts);
+	request->sums.aggregates = list_length(s->wanted.texts);
 	request->attributes = s->groups->attributes;
 	request->attribute = palloc(Max(s->groups->attributes, 1) * sizeof(char *));
 	for (int i = 0; i < s->groups->attributes; i++)
@@ -285,8 +285,8 @@ fill_request(pe_select *s)
 	request->predicate = pe_condition_text(s->sight, where);
 	request->rows_per_unit = pe_fdw_rows_per_unit(s->plan->relation);
 	request->cuts = request->rows_per_unit > 0;
-	request->cells_per_unit = pe_fdw_cells_per_unit(s->plan->relation);
-	request->limits_cells = request->cells_per_unit > 0;
+	request->sums.cells_per_unit = pe_fdw_cells_per_unit(s->plan->relation);
+	request->sums.limits_cells = request->sums.cells_per_unit > 0;
 	request->budget = (char *) pe_fdw_budget(s->plan->relation);
 	s->call.reuse = true;
 }
@@ -355,7 +355,7 @@ refuse_for_want_of_price(pe_select *s)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no price is set for a SELECT on dataset \"%s\"", s->sight->dataset),
-			 errdetail("%s would cost %s. Nothing was charged.", s->call.call.request.aggregate[0], text.data),
+			 errdetail("%s would cost %s. Nothing was charged.", s->call.call.request.sums.aggregate[0], text.data),
 			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
 }
 
@@ -409,7 +409,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 				 errmsg("both pg_epsilon.epsilon and pg_epsilon.max_stderr are set"),
 				 errdetail("Nothing was charged."),
 				 errhint("SET one of them to 0, which is: not set.")));
-	if (!isnan(s->call.call.request.max_stderr) && !is_linear_text(s->call.call.request.aggregate[0]))
+	if (!isnan(s->call.call.request.max_stderr) && !is_linear_text(s->call.call.request.sums.aggregate[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pg_epsilon.max_stderr bounds the error of a count or a sum, and the SELECT has none"),
@@ -564,7 +564,7 @@ static bool
 is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 {
 	return t->kind == PE_TARGET_SUM && is_estimate(t) &&
-		is_linear_text(s->call.call.request.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
+		is_linear_text(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
 }
 
 /* The first count or sum; NULL: there is none. */
@@ -753,15 +753,15 @@ pe_select_request_text(const pe_select *s)
 		return pstrdup("none: the declared levels and bins tell it, free");
 	initStringInfo(&text);
 	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
-					 quote_literal_cstr(array_text(request->aggregate, request->aggregates)));
+					 quote_literal_cstr(array_text(request->sums.aggregate, request->sums.aggregates)));
 	if (request->attributes > 0)
 		appendStringInfo(&text, ", \"by\" => %s", quote_literal_cstr(array_text(request->attribute, request->attributes)));
 	if (request->predicate != NULL)
 		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
 	if (request->cuts)
 		appendStringInfo(&text, ", rows_per_unit => %d", request->rows_per_unit);
-	if (request->limits_cells)
-		appendStringInfo(&text, ", cells_per_unit => %d", request->cells_per_unit);
+	if (request->sums.limits_cells)
+		appendStringInfo(&text, ", cells_per_unit => %d", request->sums.cells_per_unit);
 	if (request->workload != NULL)
 		appendStringInfo(&text, ", workload => %s", quote_literal_cstr(request->workload));
 	if (!isnan(request->epsilon))
@@ -783,7 +783,7 @@ pe_select_quote_text(const pe_select *s)
 	initStringInfo(&text);
 	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
 	if (!isnan(error))
-		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.aggregate[0], error);
+		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.sums.aggregate[0], error);
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
 	else
