@@ -372,6 +372,7 @@ help:
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make bench-builds  scans, latency and SELECTs of another build (OLD=commit or OLD=/checkout) beside those of this one, in turn, and whether this one is slower (PAIRS=n, default 20: ten minutes)"
+	@echo "make twin          the same random requests, with the same random bytes, to another build (OLD=commit) and to this one: nothing may differ (REQUESTS=n, default 10000; SEED=n)"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
 	@echo "make dist          the last commit as an archive for PGXN, build/pg_epsilon-VERSION.zip"
 	@echo "make package       Debian packages, built in clean roots of releases of Debian, in build/packages/RELEASE (as root; RELEASES='bookworm trixie')"
@@ -464,6 +465,10 @@ bench: deps
 
 bench-builds: deps
 	@OLD='$(OLD)' PAIRS='$(PAIRS)' scripts/bench_builds.sh
+
+twin: deps
+	@OLD='$(OLD)' REQUESTS='$(REQUESTS)' SEED='$(SEED)' FROM='$(FROM)' scripts/twin.sh
+.PHONY: twin
 
 AUDIT_DRAWS ?= 10000000
 
