@@ -111,7 +111,7 @@ sub basic
 
 	return 'count(*)' if $kind < 0.25;
 	return 'count(' . any(qw(age chan lv fl)) . ')' if $kind < 0.32;
-	return 'count(distinct ' . any('unit', 'unit', $unit ? 'who' : 'reg') . ')' if $kind < 0.4;
+	return 'count(distinct ' . any('unit', 'unit', 'unit', $unit ? 'who' : 'reg') . ')' if $kind < 0.4;
 	return 'sum(' . number() . ')' if $kind < 0.55;
 	return 'avg(' . number() . ')' if $kind < 0.7;
 	return any('var', 'stddev') . '(' . number() . ')' if $kind < 0.75;
@@ -258,8 +258,8 @@ my %made = (
 	# of many attributes: plans of blocks
 	many => sub {
 		my ($a) = of_counts(0);
-		my @x = @{ any([qw(reg chan lv ok mood)], [qw(reg chan age lv ok mood)], [qw(age lv sc)], [qw(reg age fl ok)]) };
-		my $w = chance(0.7) ? 'marginals(' . any(1, 2, 2) . ')' : join ' * ', map { $cells{$_} > 6 ? any("all_range($_)", "prefix($_)") : any("identity($_)", "total($_)") } @x;
+		my @x = @{ any([qw(reg chan lv ok mood)], [qw(reg lv ok mood)], [qw(lv mood sc)], [qw(fl ok mood)], maybe($dataset =~ /add/ ? 0.5 : 0, [qw(reg chan age lv ok mood)])) };
+		my $w = chance(0.7) ? 'marginals(' . any(1, 2, 2) . ')' : join ' * ', map { $cells{$_} =~ /^(9|10|17)$/ ? any("all_range($_)", "prefix($_)") : any("identity($_)", "total($_)") } @x;
 
 		%$a = (%$a, attributes => list(@x), workload => text($w));
 		delete @$a{qw(method nonnegative)};

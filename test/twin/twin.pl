@@ -15,7 +15,8 @@ use Requests;
 # Requests of one epoch are made from one seed, on datasets that begin anew in it.
 my $epoch = 500;
 my $reconnect = 125;
-my $shown = 20;
+# So many differences end the run.
+my $most = 20;
 
 my ($requests, $seed, $from, @of_servers) = @ARGV;
 die "usage: see scripts/twin.sh\n" unless @of_servers == 6 && $from % $epoch == 1;
@@ -178,7 +179,6 @@ sub show
 	my ($n, $r, @differences) = @_;
 
 	$faults++;
-	return if $faults > $shown;
 	my $begin = $n - ($n - 1) % $epoch;
 	print "\n# difference $faults: request $n of seed $seed ($r->{kind}, $r->{dataset}); again: make twin OLD=... SEED=$seed FROM=$begin REQUESTS=", $n - $begin + 1, "\n",
 	  script($r), "\n", join("\n", map { "# $_" } @differences), "\n";
@@ -210,14 +210,17 @@ sub level
 	return;
 }
 
-# whole_of DATASETS: the rest of what the ledgers have
+# whole_of REQUEST, DATASETS: all that the ledgers have of them after it
 sub whole_of
 {
-	for my $dataset (@_)
+	my ($n, @datasets) = @_;
+
+	for my $dataset (@datasets)
 	{
 		my @differences = differences(both('watch', "SELECT * FROM twin.whole('$dataset');"));
 
-		show($_[0], { kind => 'all of the ledger', dataset => $dataset, role => 'postgres', settings => [], sql => ["SELECT * FROM twin.whole('$dataset')"] }, @differences) if @differences;
+		show($n, { kind => 'ledger', dataset => $dataset, role => 'postgres', settings => [],
+			sql => ["SELECT * FROM twin.whole('$dataset')"] }, @differences) if @differences;
 	}
 	return;
 }
@@ -235,7 +238,7 @@ sub one_request
 	my @drawn = map { [ drawn($_) ] } @servers;
 	my @news = both('watch', "SELECT * FROM twin.news('$r->{dataset}');");
 
-	print { $trace } "-- request $n: $r->{kind}\n$script\n", map { "-- $_\n" } @$old, @{ $news[0] }, @{ $drawn[0] } if $trace;
+	print { $trace } sprintf("-- request %d: %s, %.0f ms\n%s\n", $n, $r->{kind}, 1000 * (time - $began), $script), map { "-- $_\n" } @$old, @{ $news[0] }, @{ $drawn[0] } if $trace;
 	my $error = grep { /^(ERROR|FATAL): |session is gone/ } @$old;
 	$count{ $r->{kind} }[0]++;
 	$count{ $r->{kind} }[ $error ? 2 : 1 ]++;
@@ -268,14 +271,15 @@ for my $n ($from .. $from + $requests - 1)
 {
 	if ($n % $epoch == 1)
 	{
-		whole_of(sort keys %renewed);
+		whole_of($n - 1, sort keys %renewed);
 		%renewed = ();
 		begin_requests(number('epoch ' . int(($n - 1) / $epoch)) % 2**32);
 	}
 	connect_askers() if $n % $reconnect == 1;
 	one_request($n, request($n));
+	last if $faults >= $most;
 }
-whole_of(sort keys %renewed);
+whole_of($from + $requests - 1, sort keys %renewed) unless $faults;
 my @all = (0, 0, 0, 0);
 printf "# %-16s %8s %8s %8s %10s\n", qw(kind asked answered refused milliseconds);
 for my $kind (sort keys %count)
