@@ -19,7 +19,8 @@ old_checkout() {
 	if [ "$(cat "$ROOT/build/old/commit" 2>/dev/null)" != "$commit" ]; then
 		rm -rf "$ROOT/build/old"
 		mkdir -p "$ROOT/build/old"
-		git -C "$ROOT" archive "$commit" | tar xf - -C "$ROOT/build/old" || die "The files of $OLD could not be taken out."
+		git -C "$ROOT" archive "$commit" | tar xf - -C "$ROOT/build/old" ||
+			die "The files of $OLD could not be taken out."
 		echo "$commit" >"$ROOT/build/old/commit"
 	fi
 	echo "$ROOT/build/old"
@@ -27,7 +28,8 @@ old_checkout() {
 
 # build_in CHECKOUT: builds it by its own scripts; says where its copy of the server has its programs
 build_in() {
-	bash -c '. "$1/scripts/cluster.sh" && cluster_setup >&2 && install_test_modules >&2 && echo "$PGBIN"' build "$1" || die "The build of $1 failed; its messages are above."
+	bash -c '. "$1/scripts/cluster.sh" && cluster_setup >&2 && install_test_modules >&2 && echo "$PGBIN"' build "$1" ||
+		die "The build of $1 failed; its messages are above."
 }
 
 build_both() {

@@ -1,5 +1,6 @@
--- What the twin harness (scripts/twin.sh) asks: datasets of every accounting and kind of neighbours, with and without a unit and
--- blocks of time, on the rows of test/fuzz/rows.sql; and what the ledger has of them, without times, hashes of times and OIDs.
+-- What the twin harness (scripts/twin.sh) asks: datasets of every accounting and kind of neighbours, with and without
+-- a unit and blocks of time, on the rows of test/fuzz/rows.sql; and what the ledger has of them, without times,
+-- hashes of times and OIDs.
 CREATE EXTENSION pg_epsilon;
 CREATE ROLE curator LOGIN;
 CREATE ROLE ann LOGIN;	-- has a large budget
@@ -12,12 +13,13 @@ ALTER DATABASE twin SET pg_epsilon.time_quantum = 0;
 ALTER DATABASE twin SET max_parallel_workers_per_gather = 0;
 ALTER DATABASE twin SET timezone = 'Europe/Berlin';
 ALTER DATABASE twin SET jit = off;
+ALTER DATABASE twin SET statement_timeout = '8s';
 
 SET SESSION AUTHORIZATION curator;
 SET timezone = 'Europe/Berlin';
 \ir ../fuzz/rows.sql
-CREATE TABLE fz.large AS SELECT i, (ARRAY['north', 'south', 'East', 'west'])[1 + i % 4] AS reg, i % 100 AS age, i % 3 = 0 AS ok
-  FROM generate_series(1, 400) i;
+CREATE TABLE fz.large AS SELECT i, (ARRAY['north', 'south', 'East', 'west'])[1 + i % 4] AS reg, i % 100 AS age,
+       i % 3 = 0 AS ok FROM generate_series(1, 400) i;
 GRANT SELECT ON fz.large TO PUBLIC;
 
 -- fz.renew DATASET: the dataset on a new table, with new budgets.  Its name says what it is: gdp_sub_unit_block.
@@ -26,7 +28,7 @@ CREATE FUNCTION fz.renew(d text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 DECLARE
     is_of text[] := string_to_array(d, '_');
     neighbours text := CASE is_of[2] WHEN 'add' THEN 'add_remove' WHEN 'sub' THEN 'substitute' ELSE 'values' END;
-    pure boolean := is_of[1] = 'pure';
+    delta float8 := CASE is_of[1] WHEN 'pure' THEN 0 ELSE 1e-9 END;
     unit name := CASE WHEN 'unit' = ANY (is_of) THEN 'who' END;
     block boolean := 'block' = ANY (is_of);
 BEGIN
@@ -35,14 +37,15 @@ BEGIN
         EXECUTE format('DROP TABLE fz.%I', 'raw_' || d);
     END IF;
     IF neighbours = 'values' THEN
-        EXECUTE format('CREATE TABLE fz.%I AS SELECT -s::float8 AS a, (-s * t)::float8 AS b, s * (20 + 0.5 * t + sin(t)) AS y '
-            'FROM generate_series(0, 23) t, (VALUES (1), (-1)) signs(s)', 'raw_' || d);
-        PERFORM dp.create_dataset(d, format('fz.%I', 'raw_' || d)::regclass, 1e5, delta => CASE WHEN pure THEN 0 ELSE 1e-9 END,
-            accounting => is_of[1], neighbours => 'values', private_column => 'y', max_change => 0.01, change => is_of[3]);
+        EXECUTE format('CREATE TABLE fz.%I AS SELECT -s::float8 AS a, (-s * t)::float8 AS b, '
+            's * (20 + 0.5 * t + sin(t)) AS y FROM generate_series(0, 23) t, (VALUES (1), (-1)) signs(s)', 'raw_' || d);
+        PERFORM dp.create_dataset(d, format('fz.%I', 'raw_' || d)::regclass, 1e5, delta => delta,
+            accounting => is_of[1], neighbours => 'values', private_column => 'y', max_change => 0.01,
+            change => is_of[3]);
         PERFORM dp.add_attribute(d, 'a', -1, 1, bins => 1), dp.add_attribute(d, 'b', -24, 24, bins => 1);
     ELSE
         EXECUTE format('CREATE TABLE fz.%I AS TABLE fz.raw', 'raw_' || d);
-        PERFORM dp.create_dataset(d, format('fz.%I', 'raw_' || d)::regclass, 1e5, delta => CASE WHEN pure THEN 0 ELSE 1e-9 END,
+        PERFORM dp.create_dataset(d, format('fz.%I', 'raw_' || d)::regclass, 1e5, delta => delta,
             accounting => is_of[1], neighbours => neighbours, unit => unit,
             max_rows => CASE WHEN unit IS NULL THEN NULL WHEN is_of[2] = 'sub' THEN 1 ELSE 2 END,
             block => CASE WHEN block THEN interval '7 days' END, block_column => CASE WHEN block THEN 'ts' END,
@@ -68,13 +71,14 @@ RESET SESSION AUTHORIZATION;
 -- ---- What is compared ----
 
 CREATE SCHEMA twin;
--- one column, by its table and the row's number: what came last is known by these
+-- twin.plain ROW: its columns by their names
 CREATE FUNCTION twin.plain(r jsonb) RETURNS text STABLE LANGUAGE sql AS $$
     SELECT string_agg(key || '=' || coalesce(value, 'null'), ' ' ORDER BY key COLLATE "C") FROM jsonb_each_text(r)
-     WHERE key NOT IN ('at', 'created', 'stored', 'ended', 'hash', 'chain_head', 'identity', 'scanned', 'milliseconds', 'public_id',
-                       'unit_key', 'relation_oid', 'row_type_oid', 'role_oid', 'owner_oid')
+     WHERE key <> ALL ('{at,created,stored,ended,hash,chain_head,identity,scanned,milliseconds,relation_oid,
+                         row_type_oid,role_oid,owner_oid}')
 $$;
--- twin.news DATASET: what came to the ledger since the last call in this session, and what the dataset and its budgets have lost
+-- twin.news DATASET: what came to the ledger since the last call in this session, and what the dataset and its budgets
+-- have lost
 CREATE FUNCTION twin.news(d text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     t text;
@@ -83,26 +87,28 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY '{charge,release,strategy,model,series}'::text[] LOOP
         last := coalesce(nullif(current_setting('twin.' || t, true), ''), '0')::bigint;
-        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) FROM dp_ledger.%I r WHERE id > $1 ORDER BY id', t || ' ', t) USING last;
+        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) FROM dp_ledger.%I r '
+            'WHERE id > $1 ORDER BY id', t || ' ', t) USING last;
         EXECUTE format('SELECT coalesce(max(id), 0) FROM dp_ledger.%I', t) INTO now;
         PERFORM set_config('twin.' || t, greatest(last, now)::text, false);
     END LOOP;
-    RETURN QUERY SELECT 'dataset ' || twin.plain(to_jsonb(r)) FROM dp_ledger.dataset r WHERE dataset = d AND NOT dropped;
-    RETURN QUERY SELECT 'budget ' || twin.plain(to_jsonb(b)) FROM dp_ledger.budget b JOIN dp_ledger.dataset r ON r.id = b.dataset_id
-                  WHERE dataset = d AND NOT dropped ORDER BY b.id;
+    RETURN QUERY SELECT 'dataset ' || twin.plain(to_jsonb(r)) FROM dp_ledger.dataset r
+                  WHERE dataset = d AND NOT dropped;
+    RETURN QUERY SELECT 'budget ' || twin.plain(to_jsonb(b)) FROM dp_ledger.budget b
+                   JOIN dp_ledger.dataset r ON r.id = b.dataset_id WHERE dataset = d AND NOT dropped ORDER BY b.id;
 END $$;
--- twin.whole DATASET: the rest of what the ledger has of it
+-- twin.whole DATASET: all that the ledger has of it
 CREATE FUNCTION twin.whole(d text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     one bigint := (SELECT id FROM dp_ledger.dataset WHERE dataset = d AND NOT dropped);
     t text;
 BEGIN
     FOREACH t IN ARRAY '{charge,release,budget,block,act,charge_relation,attribute,series}'::text[] LOOP
-        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) AS line FROM dp_ledger.%I r WHERE dataset_id = $1 ORDER BY line COLLATE "C"',
-            t || ' ', t) USING one;
+        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) AS line FROM dp_ledger.%I r '
+            'WHERE dataset_id = $1 ORDER BY line COLLATE "C"', t || ' ', t) USING one;
     END LOOP;
-    RETURN QUERY SELECT 'period ' || twin.plain(to_jsonb(p)) AS line FROM dp_ledger.series_period p JOIN dp_ledger.series s ON s.id = p.series_id
-                  WHERE s.dataset_id = one ORDER BY line COLLATE "C";
+    RETURN QUERY SELECT 'period ' || twin.plain(to_jsonb(p)) AS line FROM dp_ledger.series_period p
+                   JOIN dp_ledger.series s ON s.id = p.series_id WHERE s.dataset_id = one ORDER BY line COLLATE "C";
 END $$;
 -- twin.level NUMBERS: after a difference the next numbers are the same again, above those of both
 CREATE FUNCTION twin.level(floor bigint) RETURNS void LANGUAGE plpgsql AS $$
