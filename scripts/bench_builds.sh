@@ -11,37 +11,13 @@
 #   PAIRS=n    how many (default 20: ten minutes, if nothing else works)
 #   TESTS=...  these benchmarks only
 #   ROWS=n     of the tables that are scanned (default 1 million)
-. "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/two_builds.sh"
 PAIRS=${PAIRS:-20}
 ROWS=${ROWS:-1000000}
 TESTS=${TESTS:-bench_tally bench_latency bench_select}
 LATENCY_ROUNDS=60
-declare -A bin=() host=() port=()
-SERVERS=()
 
 [ -n "${OLD:-}" ] || die "usage: OLD=commit scripts/bench_builds.sh, or make bench-builds OLD=commit PAIRS=20"
-
-# old_checkout: where the old source is; of a commit the files alone, and what was built of them before
-old_checkout() {
-	local commit
-	if [ -d "$OLD" ]; then
-		(cd "$OLD" && pwd -P)
-		return
-	fi
-	commit=$(git -C "$ROOT" rev-parse --verify -q "$OLD^{commit}") || die "$OLD is neither a directory nor a commit."
-	if [ "$(cat "$ROOT/build/old/commit" 2>/dev/null)" != "$commit" ]; then
-		rm -rf "$ROOT/build/old"
-		mkdir -p "$ROOT/build/old"
-		git -C "$ROOT" archive "$commit" | tar xf - -C "$ROOT/build/old" || die "The files of $OLD could not be taken out."
-		echo "$commit" >"$ROOT/build/old/commit"
-	fi
-	echo "$ROOT/build/old"
-}
-
-# build_in CHECKOUT: builds it by its own scripts; says where its copy of the server has its programs
-build_in() {
-	bash -c '. "$1/scripts/cluster.sh" && cluster_setup >&2 && install_test_modules >&2 && echo "$PGBIN"' build "$1" || die "The build of $1 failed; its messages are above."
-}
 
 # on_server BUILD BENCHMARK COMMAND ...
 on_server() {
@@ -57,30 +33,12 @@ run_benchmark() {
 	esac
 }
 
-start_server() {
-	local dir=$RUN_DIR/$1.$2
-	PGBIN=${bin[$1]}
-	SERVERS+=("$dir")
-	cluster_start "$dir" || exit 1
-	host[$1.$2]=$PGHOST
-	port[$1.$2]=$PGPORT
-	"$PGBIN/createdb" bench || exit 1
-}
-
 file_of() {
 	local f
 	for f in test/bench/"$1".sh test/bench/"$1".pl; do
 		[ -f "$f" ] && echo "$f" && return
 	done
 	die "There is no benchmark $1."
-}
-
-stop_all() {
-	local dir
-	for dir in "${SERVERS[@]}"; do
-		cluster_stop "$dir"
-	done
-	[ -z "${RUN_DIR:-}" ] || rm -rf "$RUN_DIR"
 }
 
 # one_round BUILD PAIR: its figures, a line each: pair, build, benchmark, milliseconds, name; seconds to standard error
@@ -92,18 +50,14 @@ one_round() {
 	done
 }
 
-old=$(old_checkout) || exit 1
-bin[old]=$(build_in "$old") || exit 1
-cluster_setup || die "The build failed; its messages are above."
-install_test_modules || die "The server functions of benchmarks could not be built; the messages are above."
-bin[new]=$PGBIN
+build_both
 clean_environment
 new_run_dir builds
 trap stop_all EXIT
 trap 'exit 130' INT TERM HUP
 for build in old new; do
 	for t in $TESTS; do
-		start_server "$build" "$t"
+		start_server "$build.$t" "$build" bench
 		BENCH_STAGE=prepare on_server "$build" "$t" run_benchmark "$(file_of "$t")" >/dev/null || die "$t could not be prepared."
 	done
 done
