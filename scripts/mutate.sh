@@ -2,23 +2,27 @@
 # Breaks what privacy relies on, one thing at a time, in copies of the checkout, and sees a test fail
 # for each.  A mutation that no test notices is a failure here.  Prints TAP.
 #
-#   scripts/mutate.sh [NAME ...]  these of test/mutations/*.patch [all]
+#   scripts/mutate.sh [NAME ...]  these of test/mutations [all]
 #   DRY=1            without a test: sees only that each still applies and changes its file
-#   SINCE=commit     those of files whose content has changed since then; all others dry
+#   SINCE=commit     those of files whose content has changed since then; all others dry.  Sees also that
+#                    no mutation of then is gone unless another one replaces it
 #   MUTATE_SECONDS=n begins none after so many seconds: those that are left are dry
 #   RARE=no          those of "Rare: yes" dry
 #   JOBS=n           at the same time, each in a copy of its own [processors, at most 4]
 #
-# A patch begins with the suite and the test that must fail:
-#     Suite: unit | layers | regress | isolation | tap
-#     Test: test_objpert          (more than one: with spaces between; none for layers)
-#     Rare: yes                   (a slow one: make mutate alone runs it)
-# then a unified diff.  scripts/mutation.pl finds its file wherever it has been moved.
+# scripts/mutation.pl describes and finds them.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
-header() { # header NAME WORD
-	sed -n "/^---/q; s/^$2: *//p" "$ROOT/test/mutations/$1.patch"
+# of each mutation, what scripts/mutation.pl lists
+declare -A SUITE_OF=() TEST_OF=() RARE_OF=() FILE_OF=() WRONG_OF=()
+NAMES=()
+list() { # list [NAME ...]
+	local name suite tests rare file wrong
+	while IFS='|' read -r name suite tests rare file wrong; do
+		NAMES+=("$name")
+		SUITE_OF[$name]=$suite TEST_OF[$name]=$tests RARE_OF[$name]=$rare FILE_OF[$name]=$file WRONG_OF[$name]=$wrong
+	done < <(scripts/mutation.pl list "$@")
 }
 
 # ---- one worker: takes one mutation after the other in its tree ----
@@ -52,15 +56,9 @@ notices() {
 
 # try NAME: one line of TAP without its number, and notes
 try() {
-	local suite test file log=$WORK/log/$1
-	suite=$(header "$1" Suite)
-	test=$(header "$1" Test)
-	file=$(scripts/mutation.pl . "test/mutations/$1.patch" dry 2>&1) || {
-		echo "not ok $1: $file"
-		return
-	}
+	local suite=${SUITE_OF[$1]} test=${TEST_OF[$1]} file=${FILE_OF[$1]} log=$WORK/log/$1
 	cp "$file" "$WORK/original.$WORKER"
-	scripts/mutation.pl . "test/mutations/$1.patch" >/dev/null
+	scripts/mutation.pl apply "$1"
 	notices "$suite" "$test" "$log"
 	case $? in
 	0) echo "ok $1: $suite $test notices" ;;
@@ -73,6 +71,7 @@ try() {
 
 if [ "${1:-}" = worker ]; then
 	WORK=$2 WORKER=$3
+	list
 	while read -r name; do
 		[ "$(date +%s)" -lt "$4" ] || break
 		mkdir "$WORK/taken/$name" 2>/dev/null || continue
@@ -85,11 +84,7 @@ fi
 # ---- which ----
 
 cd "$ROOT" || exit 1
-if [ $# -gt 0 ]; then
-	NAMES=("$@")
-else
-	mapfile -t NAMES < <(find test/mutations -name '*.patch' -printf '%f\n' 2>/dev/null | sed 's/\.patch$//' | LC_ALL=C sort)
-fi
+list "$@"
 
 # Files whose lines other than includes and blanks differ from a commit's, as git follows renames.
 changed_since() {
@@ -111,13 +106,21 @@ report() { # report LINE: "ok ..." or "not ok ...", which gets its number
 }
 
 dry() { # dry NAME WHY
-	local file suite
-	suite=$(header "$1" Suite)
-	if file=$(scripts/mutation.pl . "test/mutations/$1.patch" dry 2>&1) && [[ " unit layers regress isolation tap " == *" $suite "* ]]; then
-		report "ok $1: applies to $file${2:+, $2}"
+	if [ -z "${WRONG_OF[$1]}" ]; then
+		report "ok $1: applies to ${FILE_OF[$1]}${2:+, $2}"
 	else
-		report "not ok $1: $file${suite:+, suite $suite}"
+		report "not ok $1: ${WRONG_OF[$1]}"
 	fi
+}
+
+# Names of mutations, and of those they replace, among the lines on stdin.
+all_names() {
+	sed -nE 's/^(Mutation|Replaces): *//p' | tr -s ' ' '\n' | LC_ALL=C sort -u
+}
+
+gone_since() {
+	LC_ALL=C comm -23 <(git grep -hE '^(Mutation|Replaces):' "$1" -- test/mutations | all_names) \
+		<(find test/mutations -name '*.patch' -exec cat {} + | all_names)
 }
 
 declare -A RUN=()
@@ -128,9 +131,15 @@ if [ -z "${DRY:-}" ]; then
 		CHANGED=$(changed_since "$SINCE")
 	fi
 	for name in "${NAMES[@]}"; do
-		[ "${RARE:-}" != no ] || [ -z "$(header "$name" Rare)" ] || continue
-		[ -z "${SINCE:-}" ] || grep -qxF "$(scripts/mutation.pl . "test/mutations/$name.patch" dry 2>/dev/null || echo none)" <<<"$CHANGED" || continue
+		[ -z "${WRONG_OF[$name]}" ] || continue
+		[ "${RARE:-}" != no ] || [ -z "${RARE_OF[$name]}" ] || continue
+		[ -z "${SINCE:-}" ] || grep -qxF "${FILE_OF[$name]}" <<<"$CHANGED" || continue
 		RUN[$name]=1
+	done
+fi
+if [ -n "${SINCE:-}" ] && [ $# = 0 ]; then
+	for name in $(gone_since "$SINCE"); do
+		report "not ok $name: is gone since $SINCE, and no mutation says that it replaces it"
 	done
 fi
 
@@ -148,7 +157,7 @@ if [ ${#RUN[@]} -gt 0 ]; then
 	# the fast ones first
 	for suite in layers unit regress isolation tap; do
 		for name in "${NAMES[@]}"; do
-			[ -n "${RUN[$name]:-}" ] && [ "$(header "$name" Suite)" = "$suite" ] && echo "$name"
+			[ -n "${RUN[$name]:-}" ] && [ "${SUITE_OF[$name]}" = "$suite" ] && echo "$name"
 		done
 	done >"$WORK/run"
 	FROM=$(date +%s)

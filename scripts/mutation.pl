@@ -1,54 +1,83 @@
 #!/usr/bin/env perl
-# Applies the patch of a mutation to a tree, wherever its file is by now, and prints the file's name.
+# The mutations of test/mutations, in the tree of the current directory.
 #
-#   scripts/mutation.pl TREE PATCH [dry]
+#   scripts/mutation.pl list [NAME ...]   name|suite|tests|rare|file that it changes|what is wrong, sorted
+#   scripts/mutation.pl apply NAME        changes that file
 #
-# The file is the one of the patch's path; else the one of its base name; else the one source that has
-# the lines.  Line numbers do not count.  Of the lines around a change as many count as are needed
-# to find one place and no other, but one before and one behind at least: the same line may stand elsewhere.
+# test/mutations/ROOM/FILE.patch has the mutations of that file, each a header and its hunks:
+#     Mutation: name
+#     Suite: unit | layers | regress | isolation | tap
+#     Test: test_objpert          (more than one: with spaces between; none for layers)
+#     Rare: yes                   (a slow one: make mutate alone runs it)
+#     Replaces: name              (mutations that are gone; more than one: with spaces between)
+#
+# A mutation is found wherever its file is by now: ROOM/FILE, else a file of that base name, else the
+# one source that has the lines.  Line numbers do not count.  Of the lines around a change as many count
+# as are needed to find one place and no other, but one before and one behind at least: the same line
+# may stand elsewhere.
 use strict;
 use warnings;
 use File::Find;
 
-my ($tree, $patch, $dry) = @ARGV;
-die "usage: scripts/mutation.pl TREE PATCH [dry]\n" if !defined $patch;
+my $usage = "usage: scripts/mutation.pl list [NAME ...] | apply NAME\n";
+my %has_tests = (layers => 0, map { $_ => 1 } qw(unit regress isolation tap));
+
+my %texts;
 
 sub slurp
 {
 	my ($name) = @_;
 
+	return $texts{$name} if defined $texts{$name};
 	open(my $in, '<:raw', $name) or die "$name: $!\n";
 	local $/;
-	return <$in>;
+	return $texts{$name} = <$in>;
 }
 
-my ($path, @hunks);
-for (split /\n/, slurp($patch))
+sub files
 {
-	if (m{^\+\+\+ (?:b/)?(\S+)})
+	my ($pattern, @rooms) = @_;
+	my @found;
+
+	find({ no_chdir => 1, wanted => sub { push @found, $_ if -f && /$pattern/ } }, grep { -d } @rooms);
+	return sort @found;
+}
+
+my (%mutations, %replaced);
+
+sub read_mutations
+{
+	my ($patch) = @_;
+	my ($source) = $patch =~ m{^test/mutations/(.*)\.patch$};
+	my ($mutation, $hunk);
+
+	for (split /\n/, slurp($patch))
 	{
-		die "$patch: more than one file\n" if defined $path;
-		$path = $1;
-	}
-	elsif (/^@@/) { push @hunks, [] }
-	elsif (@hunks && /^([ +-])(.*)/s) { push @{ $hunks[-1] }, [ $1, $2 ] }
-	elsif (@hunks && $_ eq '') { push @{ $hunks[-1] }, [ ' ', '' ] }
-}
-die "$patch: there is no change in it\n" if !defined $path || !@hunks;
+		if (/^Mutation: *(\S+)/)
+		{
+			my $again = defined $mutations{$1};
 
-# without the last blank lines, which some editors leave behind a patch
-for my $hunk (@hunks)
-{
-	pop @$hunk while @$hunk && $hunk->[-1][0] eq ' ' && $hunk->[-1][1] eq '';
+			$mutation = $mutations{$1} = { name => $1, source => $source, hunks => [] };
+			$mutation->{wrong} = "there are two of this name, one in $patch" if $again;
+			undef $hunk;
+		}
+		elsif (!defined $mutation) { die "$patch: does not begin with a mutation's name\n" }
+		elsif (/^@@/) { push @{ $mutation->{hunks} }, $hunk = [] }
+		elsif (defined $hunk) { push @$hunk, [ $1, $2 ] if /^([ +-]?)(.*)/s }
+		elsif (/^Replaces: *(.*)/) { $replaced{$_} = $mutation->{name} for split ' ', $1 }
+		elsif (/^(Suite|Test|Rare): *(.*)/) { $mutation->{$1} = $2 }
+	}
 }
 
 # a hunk with at most this many lines of context before and behind: what is there, what shall be there
 sub texts
 {
 	my ($hunk, $context) = @_;
-	my @lines = @$hunk;
+	my @lines = map { [ $_->[0] || ' ', $_->[1] ] } @$hunk;
 	my ($before, $behind) = (0, 0);
 
+	# blank lines at its end may be behind the mutation
+	pop @lines while @lines && $lines[-1][0] eq ' ' && $lines[-1][1] eq '';
 	$before++ while $before < @lines && $lines[$before][0] eq ' ';
 	$behind++ while $behind < @lines && $lines[ $#lines - $behind ][0] eq ' ';
 	splice(@lines, 0, $before - $context) if $before > $context;
@@ -62,9 +91,9 @@ sub texts
 # The text with all hunks applied with that much context, undef where a hunk's place is not just one.
 sub mutated
 {
-	my ($text, $context) = @_;
+	my ($text, $hunks, $context) = @_;
 
-	for my $hunk (@hunks)
+	for my $hunk (@$hunks)
 	{
 		my ($old, $new) = texts($hunk, $context);
 		my $at = $old eq '' ? -1 : index("\n$text", "\n$old");
@@ -75,34 +104,71 @@ sub mutated
 	return $text;
 }
 
-my @all;
-chdir $tree or die "$tree: $!\n";
-find({ no_chdir => 1, wanted => sub { push @all, $_ if -f && /\.(?:c|h|sql|map)$/ } }, grep { -d } qw(src sql));
-my ($base) = $path =~ m{([^/]+)$};
-for my $place ([ grep { $_ eq $path } @all ], [ grep { m{/\Q$base\E$} } @all ], \@all)
+my @sources = files(qr/\.(?:c|h|sql|map)$/, qw(src sql));
+
+# sets file and text, or wrong
+sub find_place
 {
-	for my $context (3, 2, 1)
+	my ($mutation) = @_;
+	my $source = $mutation->{source};
+	my ($base) = $source =~ m{([^/]+)$};
+
+	for my $place ([ grep { m{(?:^|/)\Q$source\E$} } @sources ], [ grep { m{/\Q$base\E$} } @sources ], \@sources)
 	{
-		my %found;
-
-		for my $file (@$place)
+		for my $context (3, 2, 1)
 		{
-			my $text = slurp($file);
-			my $new = mutated($text, $context);
+			my %found;
 
-			$found{$file} = $new if defined $new && $new ne $text;
+			for my $file (@$place)
+			{
+				my $text = slurp($file);
+				my $new = mutated($text, $mutation->{hunks}, $context);
+
+				$found{$file} = $new if defined $new && $new ne $text;
+			}
+			next if !%found;
+			if (keys %found > 1) { $mutation->{wrong} //= 'fits ' . join(' and ', sort keys %found) }
+			else { ($mutation->{file}, $mutation->{text}) = %found }
+			return;
 		}
-		next if !%found;
-		die "$patch: fits " . join(' and ', sort keys %found) . "\n" if keys %found > 1;
-		my ($file) = keys %found;
-		if (!$dry)
-		{
-			open(my $out, '>:raw', $file) or die "$file: $!\n";
-			print $out $found{$file};
-			close $out or die "$file: $!\n";
-		}
-		print "$file\n";
-		exit 0;
+	}
+	$mutation->{wrong} //= "fits no file, or more than one place of $source";
+}
+
+sub find_mutation
+{
+	my ($name) = @_;
+	my $mutation = $mutations{$name} // { name => $name };
+	my $tests = $has_tests{ $mutation->{Suite} // '' };
+
+	if (!$mutation->{hunks}) { $mutation->{wrong} = 'there is no such mutation' }
+	elsif (!defined $tests) { $mutation->{wrong} //= 'has no suite that is known' }
+	elsif ($tests xor $mutation->{Test}) { $mutation->{wrong} //= $tests ? 'names no test' : 'names a test' }
+	elsif ($replaced{$name}) { $mutation->{wrong} //= "is there, but $replaced{$name} replaces it" }
+	else { find_place($mutation) }
+	$mutation->{wrong} .= ": $replaced{$name} replaces it" if !$mutation->{hunks} && $replaced{$name};
+	return $mutation;
+}
+
+my ($command, @names) = @ARGV;
+die $usage if !defined $command;
+read_mutations($_) for files(qr/\.patch$/, 'test/mutations');
+if ($command eq 'list')
+{
+	for my $name (@names ? @names : sort keys %mutations)
+	{
+		my $mutation = find_mutation($name);
+
+		print join('|', map { $mutation->{$_} // '' } qw(name Suite Test Rare file wrong)), "\n";
 	}
 }
-die "$patch: fits no file, or more than one place of $path\n";
+elsif ($command eq 'apply' && @names == 1)
+{
+	my $mutation = find_mutation($names[0]);
+
+	die "$mutation->{name}: $mutation->{wrong}\n" if defined $mutation->{wrong};
+	open(my $out, '>:raw', $mutation->{file}) or die "$mutation->{file}: $!\n";
+	print $out $mutation->{text};
+	close $out or die "$mutation->{file}: $!\n";
+}
+else { die $usage }

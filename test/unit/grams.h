@@ -248,6 +248,22 @@ largest_diagonal(const double *x, int n)
 	return largest;
 }
 
+static inline double
+least_eigenvalue(const double *a, int n)
+{
+	double	   *copy = copy_of(a, n);
+	double	   *value = matrix(n, 1);
+	double	   *work = pe_alloc(pe_la_eigenvalues_work(n), sizeof(double));
+	double		least;
+
+	assert_true(pe_la_eigenvalues(n, copy, value, work));
+	least = value[0];
+	pe_free(copy);
+	pe_free(value);
+	pe_free(work);
+	return least;
+}
+
 static inline bool
 symmetric(const double *x, int n)
 {

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "certificate.h"
 #include "numbers.h"
+#include "reference_strategies.h"
 #include "shim.h"
 
 #define EXACT 1e-9				/* what a closed form may be off */
@@ -123,34 +124,6 @@ test_rotations(void **state)
 	}
 }
 
-/* Windows of n/4 cells on a circle: rank, and the value that another program found. */
-static void
-test_windows(void **state)
-{
-	static const struct
-	{
-		int			n;
-		int			rank;
-		double		optimum;
-	}			known[] = {{16, 13, 36.99179695}, {64, 49, 269.5710565}, {256, 193, 1710.563339}};
-
-	for (int k = 0; k < lengthof(known); k++)
-	{
-		int			n = known[k].n;
-		double	   *v = matrix(n, n);
-		pe_optimum	form;
-
-		for (int j = 0; j < n; j++)
-			for (int i = 0; i < n; i++)
-				v[i + j * n] = fmax(n / 4 - abs(i - j), 0.0) + fmax(n / 4 - (n - abs(i - j)), 0.0);
-		assert_true(pe_closed_form(v, n, NULL, 0, &form));
-		assert_int_equal(form.rank, known[k].rank);
-		assert_true(close_to(form.upper, known[k].optimum, 1e-9) && close_to(form.lower, known[k].optimum, 1e-9));
-		pe_optimum_free(&form);
-		pe_free(v);
-	}
-}
-
 /* ---- permutations of each attribute's cells ---- */
 
 /* Weighted sum of products of identity and total, one for each set of attributes, some left out. */
@@ -205,54 +178,44 @@ test_products(void **state)
 	}
 }
 
-/* All marginals of k attributes: values that another program found. */
-static void
-test_marginals(void **state)
-{
-	static const struct
-	{
-		int			attributes;
-		int32_t		count[10];
-		int			lo;
-		int			hi;
-		int			rank;
-		double		optimum;
-	}			known[] = {
-		{3, {4, 4, 4}, 1, 1, 10, 28.79422863}, {3, {4, 4, 4}, 2, 2, 37, 107.4330844},
-		{8, {2, 2, 2, 2, 2, 2, 2, 2}, 2, 2, 37, 741.4051835}, {3, {2, 3, 5}, 2, 2, 22, 61.46296197},
-		{2, {10, 10}, 1, 1, 19, 37.69116882}, {3, {5, 7, 9}, 2, 2, 123, 355.7183956},
-		{3, {5, 7, 9}, 0, 3, 315, 1282.367416}, {1, {64}, 0, 1, 64, 78.90381994},
-		{5, {4, 4, 4, 4, 4}, 2, 2, 106, 948.0591649},
-		{10, {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, 3, 3, 176, 12659.08373},
-	};
+/* ---- values computed elsewhere ---- */
 
-	for (int k = 0; k < lengthof(known); k++)
+/* Rank and optimum of windows on a circle, of all marginals of some attributes, of a total with the cells. */
+static void
+test_references(void **state)
+{
+	int			checked = 0;
+
+	for (int i = 0; i < PE_REFERENCES; i++)
 	{
-		double		weight[1024] = {0};
+		const pe_reference *reference = &pe_references[i];
+		bool		windows = reference->v == pe_test_windows;
+		int32_t		count[12];
+		int			attributes = 0;
 		double	   *v;
-		int			n = 1;
 		pe_optimum	form;
 
-		for (int a = 0; a < known[k].attributes; a++)
-			n *= known[k].count[a];
-		if (quick() && n > 100)
+		/* the first attribute varies fastest there, the last one here */
+		while (reference->dims[attributes] > 0)
+			attributes++;
+		for (int a = 0; a < attributes; a++)
+			count[a] = reference->dims[attributes - 1 - a];
+		if (reference->v == pe_test_total_identity)
+			count[attributes++] = reference->n;
+		if ((attributes == 0 && !windows) || (quick() && !windows && reference->n > 100))
 			continue;
-		for (int set = 0; set < 1 << known[k].attributes; set++)
-		{
-			int			size = __builtin_popcount((unsigned) set);
-
-			weight[set] = size >= known[k].lo && size <= known[k].hi;
-		}
-		v = products(known[k].count, known[k].attributes, weight);
-		assert_true(pe_closed_form(v, n, known[k].count, known[k].attributes, &form));
-		if (form.rank != known[k].rank || !close_to(form.upper, known[k].optimum, 1e-9) ||
-			!close_to(form.lower, known[k].optimum, 1e-9))
-			fail_msg("marginals %d: %.12g .. %.12g rank %d", k, form.lower, form.upper, form.rank);
-		if (n <= 128)
-			assert_true(certificate_holds("marginals", v, &form, 1e-9));
+		v = pe_test_gram(reference);
+		assert_true(pe_closed_form(v, reference->n, count, attributes, &form));
+		if (form.rank != reference->rank || !close_to(form.upper, reference->optimum, 1e-9) ||
+			!close_to(form.lower, reference->optimum, 1e-9))
+			fail_msg("%s %d: %.12g .. %.12g rank %d", reference->name, reference->n, form.lower, form.upper, form.rank);
+		if (reference->n <= 128)
+			assert_true(certificate_holds(reference->name, v, &form, 1e-9));
 		pe_optimum_free(&form);
 		pe_free(v);
+		checked++;
 	}
+	assert_true(quick() || checked == 21);
 }
 
 /* What looks alike and is not: other sizes, another order, an entry that differs, prefixes. */
@@ -315,9 +278,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diagonal),
 		cmocka_unit_test(test_rotations),
-		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_products),
-		cmocka_unit_test(test_marginals),
+		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_transitive),
 	};

@@ -379,41 +379,6 @@ test_same_regression(void **state)
 	table_free(&t);
 }
 
-/* Tables that say nothing, and costs that buy nothing: numbers all the same. */
-static void
-test_degenerate(void **state)
-{
-	(void) state;
-	for (int i = 0; i < 6 * 3 * 2 * 2; i++)
-	{
-		pe_model	model = (pe_model) (i % 3);
-		int			kind = i / 3 % 6;
-		pe_fit_method method = i / 18 % 2 == 0 ? PE_FIT_NEWTON : PE_FIT_ONE_PASS;
-		double		x[3] = {0.5, -1, 0};
-		double		none[3] = {0, 0, 0};
-		double		w[MODEL_MOST_COLUMNS];
-		int			cell[1] = {1};
-		table		t;
-		pe_fit_problem problem;
-
-		table_start(&t, 3, 1, 2);
-		table_use_units(&t, 7);
-		/* no row; one; one class; constant columns; zeros; many */
-		for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
-			table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, model != PE_MODEL_LINEAR);
-		if (kind == 5)
-			table_fill(&t, model, 200, 9);
-		problem_of(&t, model, method, i / 36 == 0 ? 60 : PLENTY, &problem);
-		problem.max_rows = i % 5 == 0 ? 100 : 1;
-		problem.substitute = i % 7 == 0;
-		assert_null(pe_fit_defaults(&problem));
-		assert_null(pe_fit_refusal(&problem));
-		run_fit(pe_fit_run, &problem, &t.source, w);
-		assert_true(all_finite(w, t.shape.columns));
-		table_free(&t);
-	}
-}
-
 static int	traced;
 
 static void
@@ -459,7 +424,6 @@ main(void)
 		cmocka_unit_test(test_minimum),
 		cmocka_unit_test(test_one_pass),
 		cmocka_unit_test(test_same_regression),
-		cmocka_unit_test(test_degenerate),
 		cmocka_unit_test(test_host),
 	};
 

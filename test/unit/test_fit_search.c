@@ -1,6 +1,7 @@
 /*
  * test_fit_search.c
- *	  Methods that select: agd and privgene.
+ *	  Methods that select: agd and privgene; degenerate tables for them and for
+ *	  those of test_fit_newton.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "noise/noise.h"
 #include "noise/selection.h"
 #include "models.h"
+#include "numbers.h"
 #include "shim.h"
 #include "allowance.h"
 
@@ -285,6 +287,31 @@ test_agd_spread(void **state)
  * Results
  * ----------
  */
+/* Fits by newton without noise, and the mean loss there. */
+static double
+lowest_loss(table *t, pe_model model)
+{
+	double		best[MODEL_MOST_COLUMNS];
+	pe_fit_problem problem;
+
+	problem_of(t, model, PE_FIT_NEWTON, PLENTY, &problem);
+	problem.options.iterations = 60;
+	problem.options.clip = 1000;
+	assert_null(pe_fit_defaults(&problem));
+	run_fit(pe_fit_run, &problem, &t->source, best);
+	return mean_loss(t, model, best, NULL);
+}
+
+static double
+length_sq(const table *t, const double *w)
+{
+	double		sum = 0;
+
+	for (int j = 0; j < t->shape.columns; j++)
+		sum += w[j] * w[j];
+	return sum;
+}
+
 static void
 test_agd_minimum(void **state)
 {
@@ -294,7 +321,7 @@ test_agd_minimum(void **state)
 	{
 		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
 		double		w[MODEL_MOST_COLUMNS];
-		double		best[MODEL_MOST_COLUMNS];
+		double		short_w[MODEL_MOST_COLUMNS];
 		double		loss;
 		double		lowest;
 		table		t;
@@ -302,13 +329,7 @@ test_agd_minimum(void **state)
 
 		table_start(&t, 4, i / 2 % 2, 3);
 		table_fill(&t, model, 3000, 5);
-		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
-		problem.options.iterations = 60;
-		problem.options.clip = 1000;
-		assert_null(pe_fit_defaults(&problem));
-		run_fit(pe_fit_run, &problem, &t.source, best);
-		lowest = mean_loss(&t, model, best, NULL);
-
+		lowest = lowest_loss(&t, model);
 		problem_of(&t, model, PE_FIT_AGD, PLENTY, &problem);
 		problem.options.iterations = 100;
 		problem.options.loss_cap = 30;
@@ -323,18 +344,8 @@ test_agd_minimum(void **state)
 
 		/* l2 is in the gradient and in the scores */
 		problem.options.l2 = 3000;
-		run_fit(pe_fit_run, &problem, &t.source, best);
-		for (int j = 0; j < t.shape.columns; j++)
-		{
-			w[j] *= w[j];
-			best[j] *= best[j];
-			if (j > 0)
-			{
-				w[0] += w[j];
-				best[0] += best[j];
-			}
-		}
-		assert_true(best[0] < w[0] / 4);
+		run_fit(pe_fit_run, &problem, &t.source, short_w);
+		assert_true(length_sq(&t, short_w) < length_sq(&t, w) / 4);
 		table_free(&t);
 	}
 	pe_test_unseed();
@@ -385,7 +396,6 @@ test_privgene_minimum(void **state)
 	{
 		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
 		double		w[MODEL_MOST_COLUMNS];
-		double		best[MODEL_MOST_COLUMNS];
 		double		loss;
 		double		lowest;
 		table		t;
@@ -393,13 +403,7 @@ test_privgene_minimum(void **state)
 
 		table_start(&t, 4, 1, 3);
 		table_fill(&t, model, 2000, 5);
-		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
-		problem.options.iterations = 60;
-		problem.options.clip = 1000;
-		assert_null(pe_fit_defaults(&problem));
-		run_fit(pe_fit_run, &problem, &t.source, best);
-		lowest = mean_loss(&t, model, best, NULL);
-
+		lowest = lowest_loss(&t, model);
 		problem_of(&t, model, PE_FIT_PRIVGENE, PLENTY, &problem);
 		problem.accounting = i / 2 == 1 ? PE_PURE : PE_ZCDP;
 		problem.options.iterations = 80;
@@ -414,51 +418,74 @@ test_privgene_minimum(void **state)
 	pe_test_unseed();
 }
 
+/* Each at the least cost that is not refused, or a little more, and at one that shows no noise. */
+static const struct
+{
+	pe_fit_method method;
+	pe_model	most;			/* model, of those from the first on */
+	int64_t		least;
+	int64_t		plenty;
+}			degenerate_cases[] = {
+	{PE_FIT_NEWTON, PE_MODEL_LINEAR, 60, INT64_C(1) << 61},
+	{PE_FIT_ONE_PASS, PE_MODEL_LINEAR, 60, INT64_C(1) << 61},
+	{PE_FIT_AGD, PE_MODEL_SVM, 250, PLENTY},
+	{PE_FIT_PRIVGENE, PE_MODEL_SVM, 250, PLENTY},
+};
+
+static void
+check_degenerate(int c, pe_model model, int kind, int64_t nano, int turn)
+{
+	pe_fit_method method = degenerate_cases[c].method;
+	bool		searches = method == PE_FIT_AGD || method == PE_FIT_PRIVGENE;
+	double		x[3] = {0.5, -1, 0};
+	double		none[3] = {0, 0, 0};
+	double		w[MODEL_MOST_COLUMNS];
+	int			cell[1] = {1};
+	table		t;
+	pe_fit_problem problem;
+
+	table_start(&t, 3, 1, 2);
+	table_use_units(&t, 7);
+	/* no row; one; one class; constant columns; zeros; many */
+	for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
+		table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, model != PE_MODEL_LINEAR);
+	if (kind == 5)
+		table_fill(&t, model, 200, 9);
+	problem_of(&t, model, method, nano, &problem);
+	problem.max_rows = turn % 5 == 0 ? 100 : 1;
+	if (searches && turn % 10 == 0)
+		problem.options.unit_clip = 0;
+	problem.substitute = turn % 7 == 0;
+	assert_null(pe_fit_defaults(&problem));
+	assert_null(pe_fit_refusal(&problem));
+	start_counting();
+	run_fit(pe_fit_run, &problem, &t.source, w);
+	assert_true(all_finite(w, t.shape.columns));
+	assert_true(spent <= problem.nano || !searches);
+	if (method == PE_FIT_AGD)
+	{
+		pe_u128		rows = problem.max_rows == 1 ? 1 : turn % 10 == 0 ? 100 : 10;
+
+		/* the first steps are longer than the cap; 100 rows that are clipped as a unit give as much as 10 */
+		assert_true(largest_sensitivity == rows * (3 << PE_LOSS_BITS));
+		assert_int_equal(last_monotone, !problem.substitute);
+	}
+	table_free(&t);
+}
+
 /* Tables that say nothing, and costs that buy nothing: numbers all the same. */
 static void
 test_degenerate(void **state)
 {
+	int			turn = 0;
+
 	(void) state;
-	for (int i = 0; i < 6 * 2 * 2 * 2; i++)
-	{
-		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
-		int			kind = i / 2 % 6;
-		pe_fit_method method = i / 12 % 2 == 0 ? PE_FIT_AGD : PE_FIT_PRIVGENE;
-		double		x[3] = {0.5, -1, 0};
-		double		none[3] = {0, 0, 0};
-		double		w[MODEL_MOST_COLUMNS];
-		int			cell[1] = {1};
-		table		t;
-		pe_fit_problem problem;
-
-		table_start(&t, 3, 1, 2);
-		table_use_units(&t, 7);
-		/* no row; one; one class; constant columns; zeros; many */
-		for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
-			table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, true);
-		if (kind == 5)
-			table_fill(&t, model, 200, 9);
-		problem_of(&t, model, method, i / 24 == 0 ? 250 : PLENTY, &problem);
-		problem.max_rows = i % 5 == 0 ? 100 : 1;
-		if (i % 10 == 0)
-			problem.options.unit_clip = 0;
-		problem.substitute = i % 7 == 0;
-		assert_null(pe_fit_defaults(&problem));
-		assert_null(pe_fit_refusal(&problem));
-		start_counting();
-		run_fit(pe_fit_run, &problem, &t.source, w);
-		assert_true(spent <= problem.nano);
-		assert_true(all_finite(w, t.shape.columns));
-		if (method == PE_FIT_AGD)
-		{
-			pe_u128		rows = problem.max_rows == 1 ? 1 : i % 10 == 0 ? 100 : 10;
-
-			/* the first steps are longer than the cap; 100 rows that are clipped as a unit give as much as 10 */
-			assert_true(largest_sensitivity == rows * (3 << PE_LOSS_BITS));
-			assert_int_equal(last_monotone, !problem.substitute);
-		}
-		table_free(&t);
-	}
+	for (int c = 0; c < lengthof(degenerate_cases); c++)
+		for (int plenty = 0; plenty < 2; plenty++)
+			for (int kind = 0; kind < 6; kind++)
+				for (pe_model model = PE_MODEL_LOGISTIC; model <= degenerate_cases[c].most; model++)
+					check_degenerate(c, model, kind, plenty ? degenerate_cases[c].plenty : degenerate_cases[c].least,
+									 turn++);
 }
 
 /* Noise may choose the longest step in every round, and the range grows each time. */

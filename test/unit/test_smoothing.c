@@ -1,10 +1,7 @@
 /*
  * test_smoothing.c
- *	  The smoothed method: its gradient, its projection, how near to the optimum
- *	  it comes, and that it survives any matrix.
- *
- * How near is what was measured, with room for other roundings; it is no promise
- * of the method.
+ *	  The smoothed method: its gradient, its projection, its stages.  The rest is
+ *	  test_published.c's.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,22 +98,6 @@ test_gradient(void **state)
 
 /* ---- the projection ---- */
 
-static double
-least_eigenvalue(const double *a, int n)
-{
-	double	   *copy = copy_of(a, n);
-	double	   *value = matrix(n, 1);
-	double	   *work = pe_alloc(pe_la_eigenvalues_work(n), sizeof(double));
-	double		least;
-
-	assert_true(pe_la_eigenvalues(n, copy, value, work));
-	least = value[0];
-	pe_free(copy);
-	pe_free(value);
-	pe_free(work);
-	return least;
-}
-
 /* P is the nearest if and only if P >= floor, P - A >= 0 and <P - A, P - floor> = 0. */
 static void
 check_projection(int n, double floor, const double *a)
@@ -165,64 +146,6 @@ test_projection(void **state)
 }
 
 /* ---- where it ends ---- */
-
-static void
-assert_design(const double *v, const pe_design *design)
-{
-	int			n = design->n;
-	double		expected = recomputed(v, design->x, n);
-
-	assert_null(design->factor);
-	assert_true(symmetric(design->x, n));
-	assert_true(largest_diagonal(design->x, n) == 1.0);
-	/* tr V is where it began */
-	if (!(fabs(design->objective / expected - 1.0) <= 1e-6) || !(design->objective <= trace(v, n) * (1.0 + 1e-9)))
-		fail_msg("n %d: objective %.12g, recomputed %.12g, tr V %.12g", n, design->objective, expected, trace(v, n));
-}
-
-typedef struct near
-{
-	const char *name;
-	double	   *(*make) (int n);
-	int			n;
-	double		excess;			/* at most, relatively to the optimum */
-} near;
-
-static void
-test_near(void **state)
-{
-	static const near cases[] = {
-		{"all-range", all_range, 16, 1e-4}, {"all-range", all_range, 64, 3e-4},
-		{"prefix", prefix, 16, 1e-3}, {"prefix", prefix, 64, 1e-3},
-		{"total+identity", total_identity, 64, 1e-4}, {"discrete", discrete, 64, 5e-4},
-		{"diagonal", diagonal, 30, 1e-6}, {"two-way", two_way, 16, 1e-6},
-		/* of less than full rank: the floor keeps it definite, and costs, and roundings decide how much */
-		{"two-way", two_way, 64, 2e-1}, {"related", related, 40, 1e-1},
-	};
-
-	for (int i = 0; i < lengthof(cases); i++)
-	{
-		const near *k = &cases[i];
-		pe_smoothing_options options;
-		pe_design	design;
-		double	   *v;
-		double		excess;
-
-		if (quick() && k->n > 40)
-			continue;
-		v = k->make(k->n);
-		pe_smoothing_defaults(&options);
-		pe_smoothing(v, k->n, &options, NULL, &design);
-		excess = design.objective / best_possible(v, k->n) - 1.0;
-		if (getenv("PG_EPSILON_VERBOSE") != NULL)
-			print_message("%s %d: %.2e off, %d iterations\n", k->name, k->n, excess, design.iterations);
-		if (!(excess <= k->excess) || excess < -1e-7)
-			fail_msg("%s %d: %.2e off, %d iterations", k->name, k->n, excess, design.iterations);
-		assert_design(v, &design);
-		pe_design_free(&design);
-		pe_free(v);
-	}
-}
 
 /* A maximum that is less and less smoothed comes nearer: by far. */
 static void
@@ -289,159 +212,14 @@ test_trace(void **state)
 	pe_free(v);
 }
 
-/* ---- scales, and matrices that are no workload's ---- */
-
-/* Powers of two change nothing, and neither overflows. */
-static void
-test_scales(void **state)
-{
-	static const int exponents[] = {-1000, -60, 60, 990};
-	int			n = 12;
-	double	   *v = all_range(n);
-	double	   *scaled = matrix(n, n);
-	pe_smoothing_options options;
-	pe_design	design;
-	pe_design	other;
-
-	pe_smoothing_defaults(&options);
-	pe_smoothing(v, n, &options, NULL, &design);
-	for (int k = 0; k < lengthof(exponents); k++)
-	{
-		for (int i = 0; i < n * n; i++)
-			scaled[i] = ldexp(v[i], exponents[k]);
-		pe_smoothing(scaled, n, &options, NULL, &other);
-		assert_int_equal(other.iterations, design.iterations);
-		assert_true(other.objective == ldexp(design.objective, exponents[k]));
-		assert_memory_equal(other.x, design.x, (size_t) (n * n) * sizeof(double));
-		pe_design_free(&other);
-	}
-	pe_design_free(&design);
-	pe_free(scaled);
-	pe_free(v);
-}
-
-static void
-test_odd(void **state)
-{
-	for (int turn = 0; turn < (quick() ? 14 : 140); turn++)
-	{
-		int			n = 1 + turn % 23;
-		double	   *v = odd_gram(turn % 7, n);
-		pe_smoothing_options options;
-		pe_design	design;
-
-		pe_smoothing_defaults(&options);
-		options.iterations = turn % 3 == 0 ? 20 : 200;
-		pe_smoothing(v, n, &options, NULL, &design);
-		assert_true(symmetric(design.x, n) && pe_la_finite((size_t) (n * n), design.x));
-		assert_true(largest_diagonal(design.x, n) == 1.0);
-		/* positive definite, and by the floor so */
-		if (!(least_eigenvalue(design.x, n) >= 1e-12) || !(design.objective >= 0.0))
-			fail_msg("kind %d, n %d: %g, least eigenvalue %g", turn % 7, n, design.objective,
-					 least_eigenvalue(design.x, n));
-		assert_true(design.iterations <= options.stages * options.iterations);
-		pe_design_free(&design);
-		pe_free(v);
-	}
-}
-
-/* ---- the host ---- */
-
-static void
-test_host(void **state)
-{
-	static const int orders[] = {5, 40, 100};
-
-	for (int i = 0; i < lengthof(orders); i++)
-	{
-		int			n = orders[i];
-		double	   *v = prefix(n);
-		uint64_t	polls = pe_test_polls();
-		uint64_t	steps = pe_test_steps();
-		pe_smoothing_options options;
-		pe_design	design;
-
-		pe_smoothing_defaults(&options);
-		options.iterations = 10;
-		pe_test_memory();
-		pe_smoothing(v, n, &options, NULL, &design);
-		/* every stage tells where it begins */
-		assert_int_equal(pe_test_steps() - steps, design.iterations + options.stages);
-		assert_true(pe_test_polls() - polls >= (uint64_t) (4 * design.iterations));
-		pe_design_free(&design);
-		assert_true(pe_test_memory() + (size_t) (n * n) * sizeof(double) <= pe_smoothing_memory(n));
-		pe_free(v);
-	}
-	assert_true(pe_smoothing_memory(4096) <= 65 * (size_t) 4096 * 4096);
-}
-
-typedef struct question
-{
-	double		v;
-	int32_t		n;
-	pe_smoothing_options options;
-} question;
-
-static void
-ask(void *argument)
-{
-	question   *q = argument;
-	pe_design	design;
-
-	pe_smoothing(&q->v, q->n, &q->options, NULL, &design);
-	pe_design_free(&design);
-}
-
-static question
-sensible(void)
-{
-	question	q = {.v = 1.0, .n = 1};
-
-	pe_smoothing_defaults(&q.options);
-	return q;
-}
-
-static void
-test_refusals(void **state)
-{
-	question	q = sensible();
-
-	assert_false(pe_test_is_bug(ask, &q));
-	q.v = NAN;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.n = 0;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.options.stages = 0;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.options.first_mu = 0.0;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.options.floor = 0.0;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.options.memory = PE_SMOOTHING_MEMORY + 1;
-	assert_true(pe_test_is_bug(ask, &q));
-	q = sensible();
-	q.options.decrease = NAN;
-	assert_true(pe_test_is_bug(ask, &q));
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gradient),
 		cmocka_unit_test(test_projection),
-		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_stages),
 		cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_host),
-		cmocka_unit_test(test_refusals),
 	};
 
 	pe_test_seed(20120827);
