@@ -383,34 +383,39 @@ check_spent(const pe_grant *grant, pe_amount limit, const former *row)
 				 errhint("dp.revoke_budget takes back what is not spent.")));
 }
 
+/* What was spent stays; nothing, where another accounting counted or the row is new. */
+#define SPENT(what) PE_SQL(what "_spent", present ? "CASE WHEN $" what "_limit IS NOT NULL THEN coalesce(" what "_spent, 0) END" : \
+						   "0 * $" what "_limit")
+
 static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most, delta_share, per_block) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11, $12, $13)", 13,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
-	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
-		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
-		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
-		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END, "
-		"most_per_request = $10, most = $11, delta_share = $12, per_block = $13 WHERE id = $1", 13,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
+	static pe_statement insert;
+	static pe_statement update;
 	bool		pure = grant->accounting == PE_PURE;
+	bool		has_most = grant->most_per_request > 0;
 	pe_amount	most = pe_budget_limit(grant->accounting, grant->most_per_request, grant->delta, grant->delta_share);
-	char		nulls[] = "             ";
-	Datum		values[13] = {
-		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
-		CStringGetTextDatum(pe_accounting_name(grant->accounting)), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
-		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano),
-		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano), Float8GetDatum(grant->delta_share),
-		BoolGetDatum(grant->per_block)
+	pe_field	fields[] = {
+		present ? PE_INT8("id", id) : PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("role_name", grant->role),
+		PE_OID("role_oid", grant->role_oid),
+		PE_TEXT("accounting", pe_accounting_name(grant->accounting)),
+		PE_FLOAT8("epsilon", grant->epsilon),
+		PE_FLOAT8("delta", grant->delta),
+		PE_FLOAT8("delta_share", grant->delta_share),
+		PE_IF(!pure, PE_INT8("rho_limit", limit.rho_nano)),
+		PE_IF(!pure, PE_INT8("delta_limit", limit.delta_atto)),
+		PE_IF(pure, PE_INT8("epsilon_limit", limit.epsilon_nano)),
+		SPENT("rho"), SPENT("delta"), SPENT("epsilon"),
+		PE_IF(has_most, PE_FLOAT8("most_per_request", grant->most_per_request)),
+		PE_IF(has_most, PE_INT8("most", pure ? most.epsilon_nano : most.rho_nano)),
+		PE_BOOL("per_block", grant->per_block)
 	};
 
-	nulls[6] = nulls[7] = pure ? 'n' : ' ';
-	nulls[8] = pure ? ' ' : 'n';
-	nulls[9] = nulls[10] = grant->most_per_request > 0 ? ' ' : 'n';
-	pe_access_write(present ? &update : &insert, values, nulls);
+	if (present)
+		pe_access_update(&update, "budget", PE_FIELDS(fields), 1, "");
+	else
+		pe_access_insert(&insert, "budget", PE_FIELDS(fields), "");
 }
 
 void

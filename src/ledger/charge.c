@@ -696,11 +696,8 @@ static int64
 insert_release(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
 {
 	pe_row	   *row = pe_row_new("release");
-	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
 	int64		id = pe_row_next("release_id_seq");
 
-	for (int i = 0; i < request->attributes; i++)
-		names[i] = CStringGetTextDatum(request->attribute[i]);
 	pe_row_set(row, "id", Int64GetDatum(id));
 	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
 	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
@@ -708,7 +705,7 @@ insert_release(const pe_charge_request *request, const pe_charge_price *price, i
 	pe_row_set(row, "declared", Int32GetDatum(request->declared));
 	pe_row_set_text(row, "request", request->request);
 	pe_row_set(row, "request_hash", PointerGetDatum(pe_request_hash(request->request)));
-	pe_row_set(row, "attributes", PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT)));
+	pe_row_set(row, "attributes", pe_array_of_texts(request->attribute, request->attributes));
 	pe_row_set_text(row, "workload", request->workload);
 	pe_row_set_text(row, "predicate", request->predicate);
 	pe_row_set_text(row, "method", request->method);

@@ -877,34 +877,31 @@ refuse_not_declared(const pe_dataset *dataset, const char *attribute)
 	pg_unreachable();
 }
 
+/* The place of an attribute that is new, after all that there ever were. */
+#define NEXT_POSITION "(SELECT count(*) + 1 FROM dp_ledger.attribute WHERE dataset_id = $dataset_id)"
+
+/* The last fields of an attribute, which only a new row gets. */
+#define OF_NEW_ROW 4
+
 /* Writes a declaration in force; of one that was altered what is open and its place stay. */
 static void
-write_attribute(Datum *values, bool bins)
+write_attribute(const pe_field *fields, int count)
 {
-	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
-		"outside = $8, nulls = $9, attnum = $10, last = $11 WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, attnum, last, since) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-		"(SELECT declarations FROM dp_ledger.dataset WHERE id = $1) FROM dp_ledger.attribute WHERE dataset_id = $1", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+	static pe_statement complete;
+	static pe_statement insert;
 
-	if (pe_access_write(&complete, values, bins ? NULL : "          n") == 0)	/* it was not open */
-		pe_access_write(&insert, values, bins ? NULL : "          n");
+	if (pe_access_update(&complete, "attribute", fields, count - OF_NEW_ROW, 2, "AND until IS NULL") == 0)	/* it was not open */
+		pe_access_insert(&insert, "attribute", fields, count, "FROM dp_ledger.dataset d WHERE d.id = $dataset_id");
 }
 
-/* What dp.keys found stays what it is while the column does. */
+/* After end_attribute: false if nothing was declared. */
 static bool
-rewrite_attribute(Datum *values, bool bins)
+rewrite_attribute(const pe_field *fields, int count)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, attnum, last, since, open, opened) SELECT $1, $2, a.position, $3, $4, $5, $6, $7, $8, $9, $10, $11, d.declarations, a.open, "
-		"CASE WHEN a.type = $3 AND a.attnum = $10 THEN a.opened WHEN a.open THEN d.declarations END "
-		"FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id AND a.attribute = $2 AND a.until = d.declarations WHERE d.id = $1", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+	static pe_statement insert;
 
-	return end_attribute(DatumGetInt64(values[0]), TextDatumGetCString(values[1])) &&
-		pe_access_write(&insert, values, bins ? NULL : "          n") == 1;
+	return pe_access_insert(&insert, "attribute", fields, count, "FROM dp_ledger.dataset d JOIN dp_ledger.attribute a "
+							"ON a.dataset_id = d.id AND a.attribute = $attribute AND a.until = d.declarations WHERE d.id = $dataset_id") == 1;
 }
 
 void
@@ -914,25 +911,28 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 {
 	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open' AND until IS NULL", 2,
 	{INT8OID, TEXTOID}};
+	Datum		key[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
 	bool		bins = domain->kind == PE_BINS;
-	Datum	   *texts = palloc(domain->points * sizeof(Datum));
-	Datum		values[11];
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("attribute", attribute),
+		PE_TEXT("type", type),
+		PE_TEXT("kind", bins ? "bins" : "levels"),
+		PE_DATUM("points", TEXTARRAYOID, pe_array_of_texts(points, domain->points)),
+		PE_BOOL("ordered", ordered),
+		PE_INT4("cells", pe_attribute_cells(domain)),
+		PE_TEXT("outside", outside),
+		PE_TEXT("nulls", nulls),
+		PE_INT4("attnum", get_attnum(dataset->relation, attribute)),
+		PE_TEXT("last", !bins ? NULL : domain->open ? "open" : "closed"),
+		PE_SQL("since", "d.declarations"),
+		PE_SQL("position", alters ? "a.position" : NEXT_POSITION),
+		PE_SQL("open", alters ? "a.open" : "false"),
+		/* what dp.keys found stays what it is while the column does */
+		PE_SQL("opened", alters ? "CASE WHEN a.type = $type AND a.attnum = $attnum THEN a.opened WHEN a.open THEN d.declarations END" : "NULL")
+	};
 	pe_act		act;
 	pe_access	access;
-
-	for (int i = 0; i < domain->points; i++)
-		texts[i] = CStringGetTextDatum(points[i]);
-	values[0] = Int64GetDatum(dataset->id);
-	values[1] = CStringGetTextDatum(attribute);
-	values[2] = CStringGetTextDatum(type);
-	values[3] = CStringGetTextDatum(bins ? "bins" : "levels");
-	values[4] = PointerGetDatum(construct_array(texts, domain->points, TEXTOID, -1, false, TYPALIGN_INT));
-	values[5] = BoolGetDatum(ordered);
-	values[6] = Int32GetDatum(pe_attribute_cells(domain));
-	values[7] = CStringGetTextDatum(outside);
-	values[8] = CStringGetTextDatum(nulls);
-	values[9] = Int32GetDatum(get_attnum(dataset->relation, attribute));
-	values[10] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
 	if (!alters)
 		check_same_column(dataset, attribute, type);
@@ -940,16 +940,16 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	pe_access_begin(&access);
 	if (alters)
 	{
-		if (!rewrite_attribute(values, bins))
+		if (!end_attribute(dataset->id, attribute) || !rewrite_attribute(PE_FIELDS(fields)))
 			refuse_not_declared(dataset, attribute);
 	}
-	else if (pe_access_write(&present, values, NULL) > 0)
+	else if (pe_access_write(&present, key, NULL) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
 				 errhint("dp.alter_attribute and dp.alter_edges declare it anew. Answers that were paid keep the old declaration; nothing is refunded.")));
 	else
-		write_attribute(values, bins);
+		write_attribute(PE_FIELDS(fields));
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
@@ -982,12 +982,23 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute a SET open = true, opened = coalesce(a.opened, d.declarations) FROM dp_ledger.dataset d "
 		"WHERE d.id = $1 AND a.dataset_id = d.id AND a.attribute = $2 AND a.until IS NULL", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, open, attnum, since, opened) SELECT $1, $2, (SELECT count(*) + 1 FROM dp_ledger.attribute WHERE dataset_id = $1), "
-		"$3, 'open', '{}', false, 0, 'drop', 'drop', true, $4, declarations, declarations FROM dp_ledger.dataset WHERE id = $1", 4, {INT8OID, TEXTOID, TEXTOID, INT4OID}};
-	Datum		values[4] = {
-		Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type),
-		Int32GetDatum(get_attnum(dataset->relation, attribute))
+	static pe_statement insert;
+	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("attribute", attribute),
+		PE_TEXT("type", type),
+		PE_TEXT("kind", "open"),
+		PE_SQL("points", "'{}'"),
+		PE_BOOL("ordered", false),
+		PE_INT4("cells", 0),
+		PE_TEXT("outside", "drop"),
+		PE_TEXT("nulls", "drop"),
+		PE_BOOL("open", true),
+		PE_INT4("attnum", get_attnum(dataset->relation, attribute)),
+		PE_SQL("position", NEXT_POSITION),
+		PE_SQL("since", "declarations"),
+		PE_SQL("opened", "declarations")
 	};
 	pe_act		act;
 	pe_access	access;
@@ -1003,7 +1014,7 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	{
 		if (alters)
 			refuse_not_declared(dataset, attribute);
-		pe_access_write(&insert, values, NULL);
+		pe_access_insert(&insert, "attribute", PE_FIELDS(fields), "FROM dp_ledger.dataset WHERE id = $dataset_id");
 	}
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);

@@ -289,12 +289,10 @@ static pe_anchor_link
 append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_amount cost)
 {
 	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
-	static pe_statement add = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
-		"delta_spent = delta_spent + $5, epsilon_spent = epsilon_spent + $6 WHERE id = $1", 6,
-	{INT8OID, INT8OID, BYTEAOID, INT8OID, INT8OID, INT8OID}};
+	static pe_statement add;
 	bool		pure = dataset->accounting == PE_PURE;
 	pe_time_blocks every = {0};
-	Datum		values[6] = {Int64GetDatum(dataset->id)};
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
 	pe_charge_line line = {
 		.dataset_id = dataset->id, .dataset = dataset->name, .role = role, .budget_role = "",
 		.function = function, .request = request,
@@ -307,7 +305,7 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	bool		isnull;
 
 	line.blocks = dataset->max_blocks > 0 ? pe_time_blocks_limited(every) : every;
-	pe_access_write(&lock, values, NULL);
+	pe_access_write(&lock, key, NULL);
 	line.seq = pe_access_int64(0, 1) + 1;
 	head = DatumGetByteaPP(pe_access_datum(0, 2, &isnull));
 	if (!pe_chain_ends(dataset->id, line.seq - 1, VARDATA_ANY(head)))
@@ -315,12 +313,18 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	head = pe_chain_append(&line, VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head));
 	if (line.blocks.limited && is_costly(cost))
 		(void) pe_time_blocks_charge(dataset->id, 0, every, cost);	/* all have lost it, so the most has */
-	values[1] = Int64GetDatum(line.seq);
-	values[2] = PointerGetDatum(head);
-	values[3] = Int64GetDatum(cost.rho_nano);
-	values[4] = Int64GetDatum(cost.delta_atto);
-	values[5] = Int64GetDatum(cost.epsilon_nano);
-	pe_access_write(&add, values, NULL);
+	{
+		pe_field	fields[] = {
+			PE_INT8("id", dataset->id),
+			PE_INT8("charges", line.seq),
+			PE_BYTEA("chain_head", head),
+			PE_AS("rho_spent + $rho_spent", PE_INT8("rho_spent", cost.rho_nano)),
+			PE_AS("delta_spent + $delta_spent", PE_INT8("delta_spent", cost.delta_atto)),
+			PE_AS("epsilon_spent + $epsilon_spent", PE_INT8("epsilon_spent", cost.epsilon_nano))
+		};
+
+		pe_access_update(&add, "dataset", PE_FIELDS(fields), 1, "");
+	}
 	link.charges = line.seq;
 	memcpy(link.head, VARDATA(head), sizeof(link.head));
 	return link;

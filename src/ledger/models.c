@@ -70,16 +70,6 @@ pe_model_record_read(StringInfo from)
  */
 
 static Datum
-text_array(char **text, int count)
-{
-	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		elements[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-static Datum
 float_array(const double *number, int count)
 {
 	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
@@ -95,7 +85,7 @@ float_array(const double *number, int count)
  * and anybody can leave such a transaction open.
  */
 static bool
-write_at_once(pe_statement *statement, Datum *row, const char *nulls)
+insert_at_once(pe_statement *kept, const pe_field *fields, int count, const char *rest)
 {
 	static const pe_setting impatient[] = {{"lock_timeout", "1ms"}};
 	MemoryContext context = CurrentMemoryContext;
@@ -109,7 +99,7 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	PG_TRY();
 	{
 		pe_pin_settings(impatient, lengthof(impatient));	/* goes with the subtransaction */
-		written = pe_access_write(statement, row, nulls) == 1;
+		written = pe_access_insert(kept, "model", fields, count, rest) == 1;
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -128,25 +118,33 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	return written;
 }
 
+#define NEXT_ID "pg_catalog.nextval('dp_ledger.model_id_seq')"
+#define UNLESS_TAKEN "ON CONFLICT (model) DO NOTHING"
+
 /* Inserts a model; false if another one has the name, or, at once, if somebody is about to. */
 static bool
 insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient, bool at_once)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp_ledger.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
-		"$9::pg_catalog.jsonb, $10, $11) ON CONFLICT (model) DO NOTHING", 11,
-	{TEXTOID, INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTARRAYOID, FLOAT8ARRAYOID}};
+	static pe_statement insert;
 	const pe_model_record *record = request->model;
-	Datum		row[11] = {
-		CStringGetTextDatum(name), Int64GetDatum(request->dataset_id), Int64GetDatum(release_id),
-		CStringGetTextDatum(request->role), CStringGetTextDatum(record->kind), CStringGetTextDatum(request->method),
-		CStringGetTextDatum(record->label), text_array(request->attribute, request->attributes),
-		CStringGetTextDatum(record->declaration), text_array(record->term, record->terms),
-		float_array(coefficient, record->terms)
+	pe_field	fields[] = {
+		PE_SQL("id", NEXT_ID),
+		PE_TEXT("model", name),
+		PE_INT8("dataset_id", request->dataset_id),
+		PE_IF(release_id != 0, PE_INT8("release_id", release_id)),
+		PE_TEXT("role_name", request->role),
+		PE_TEXT("kind", record->kind),
+		PE_TEXT("method", request->method),
+		PE_TEXT("label", record->label),
+		PE_DATUM("features", TEXTARRAYOID, pe_array_of_texts(request->attribute, request->attributes)),
+		PE_AS("$declaration::pg_catalog.jsonb", PE_TEXT("declaration", record->declaration)),
+		PE_DATUM("terms", TEXTARRAYOID, pe_array_of_texts(record->term, record->terms)),
+		PE_DATUM("coefficients", FLOAT8ARRAYOID, float_array(coefficient, record->terms))
 	};
-	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return at_once ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
+	if (at_once)
+		return insert_at_once(&insert, PE_FIELDS(fields), UNLESS_TAKEN);
+	return pe_access_insert(&insert, "model", PE_FIELDS(fields), UNLESS_TAKEN) == 1;
 }
 
 /* Whether a model of another release has the name. */
@@ -179,7 +177,7 @@ numbered(const char *name, int64 release_id)
 static int64
 next_id(void)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp_ledger.model_id_seq')", 0, {0}};
+	static pe_statement next = {NULL, "SELECT " NEXT_ID, 0, {0}};
 
 	pe_access_write(&next, NULL, NULL);
 	return pe_access_int64(0, 1);
@@ -241,19 +239,28 @@ refuse_busy_name(const char *name)
 static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
-	static pe_statement alias = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp_ledger.model_id_seq'), $1, dataset_id, release_id, $3, "
-		"kind, method, label, features, declaration, terms, coefficients FROM dp_ledger.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
-	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
+	static pe_statement alias;
 	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
 	static pe_statement there = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
-	Datum		row[3] = {
-		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
+	pe_field	fields[] = {
+		PE_SQL("id", NEXT_ID),
+		PE_TEXT("model", request->model->name),
+		PE_INT8("release_id", release_id),
+		PE_TEXT("role_name", request->role),
+		PE_SQL("dataset_id", "dataset_id"),
+		PE_SQL("kind", "kind"),
+		PE_SQL("method", "method"),
+		PE_SQL("label", "label"),
+		PE_SQL("features", "features"),
+		PE_SQL("declaration", "declaration"),
+		PE_SQL("terms", "terms"),
+		PE_SQL("coefficients", "coefficients")
 	};
 
 	if (pe_access_write(&mine, key, NULL) == 0 && pe_access_write(&there, key, NULL) > 0 &&
-		!write_at_once(&alias, row, NULL))
+		!insert_at_once(&alias, PE_FIELDS(fields), "FROM dp_ledger.model WHERE release_id = $release_id ORDER BY id LIMIT 1 "
+						UNLESS_TAKEN))
 		refuse_busy_name(request->model->name);
 }
 

@@ -55,33 +55,34 @@ pe_published_find(Oid relation, int64 *series_id)
 	return found;
 }
 
+/* Of the system and the database that an identity has in front. */
+#define SAME_PART(number) "pg_catalog.split_part(identity, '/', " number ") = pg_catalog.split_part($identity, '/', " number ")"
+
 void
 pe_published_remember(Oid relation, int64 series_id)
 {
-#define HERE "(pg_catalog.split_part(identity, '/', 1) = $7 AND pg_catalog.split_part(identity, '/', 3) = $8)"
-	/* what was written of the table, elsewhere under its name, and here of the user's tables that are gone */
-	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.published p WHERE CASE WHEN " HERE
-		" THEN relation_oid = $1 OR (owner_oid = $5 AND NOT EXISTS "
-		"(SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation_oid AND c.reltype = p.row_type_oid)) "
-		"ELSE relation_schema = $3 AND relation_name = $4 END AND ($2, $6, $9, $10) IS NOT NULL", 10,
-	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.published (relation_oid, row_type_oid, relation_schema, relation_name, owner_oid, owner, identity, series_id) "
-		"SELECT $1, $2, $3, $4, $5, $6, $9, NULLIF($10, 0) WHERE ($7, $8) IS NOT NULL", 10,
-	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID}};
-	Datum		values[10] = {
-		ObjectIdGetDatum(relation), ObjectIdGetDatum(get_rel_type_id(relation)),
-		CStringGetTextDatum(get_namespace_name(get_rel_namespace(relation))), CStringGetTextDatum(get_rel_name(relation)),
-		ObjectIdGetDatum(GetUserId()), CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)),
-		CStringGetTextDatum(psprintf(UINT64_FORMAT, GetSystemIdentifier())),
-		CStringGetTextDatum(psprintf("%u", MyDatabaseId)), CStringGetTextDatum(pe_current_identity(relation)), Int64GetDatum(series_id)
+	static pe_statement forget;
+	static pe_statement insert;
+	pe_field	fields[] = {
+		PE_OID("relation_oid", relation),
+		PE_OID("row_type_oid", get_rel_type_id(relation)),
+		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(relation))),
+		PE_TEXT("relation_name", get_rel_name(relation)),
+		PE_OID("owner_oid", GetUserId()),
+		PE_TEXT("owner", GetUserNameFromId(GetUserId(), false)),
+		PE_TEXT("identity", pe_current_identity(relation)),
+		PE_IF(series_id != 0, PE_INT8("series_id", series_id))
 	};
 	pe_access	access;
 
 	pe_access_begin(&access);
-	pe_access_write(&forget, values, NULL);
-	pe_access_write(&insert, values, NULL);
+	/* what was written of the table, elsewhere under its name, and here of the user's tables that are gone */
+	pe_access_named(&forget, "DELETE FROM dp_ledger.published p WHERE CASE WHEN " SAME_PART("1") " AND " SAME_PART("3")
+					" THEN relation_oid = $relation_oid OR (owner_oid = $owner_oid AND NOT EXISTS "
+					"(SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation_oid AND c.reltype = p.row_type_oid)) "
+					"ELSE relation_schema = $relation_schema AND relation_name = $relation_name END", PE_FIELDS(fields));
+	pe_access_insert(&insert, "published", PE_FIELDS(fields), "");
 	pe_access_end(&access);
-#undef HERE
 }
 
 char *

@@ -223,16 +223,6 @@ bytes_datum(const char *bytes, int size)
 }
 
 static Datum
-texts_datum(char **text, int count)
-{
-	Datum	   *element = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		element[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(element, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-static Datum
 numbers_datum(const double *number, int count)
 {
 	Datum	   *element = palloc((count + 1) * sizeof(Datum));
@@ -261,7 +251,7 @@ set_request(pe_row *row, const pe_charge_request *request)
 	pe_row_set(row, "declared", Int32GetDatum(request->declared));
 	pe_row_set(row, "budget_id", Int64GetDatum(request->budget_id));
 	pe_row_set_text(row, "role_name", request->role);
-	pe_row_set(row, "attributes", texts_datum(request->attribute, request->attributes));
+	pe_row_set(row, "attributes", pe_array_of_texts(request->attribute, request->attributes));
 	pe_row_set_text(row, "workload", request->workload);
 	pe_row_set_text(row, "predicate", request->predicate);
 	if (request->strategy_id != 0)
@@ -273,8 +263,8 @@ set_sums(pe_row *row, const pe_series *series)
 {
 	if (series->aggregates == 0)
 		return;
-	pe_row_set(row, "aggregates", texts_datum(series->aggregate, series->aggregates));
-	pe_row_set(row, "never_null", texts_datum(series->never_null, series->never_nulls));
+	pe_row_set(row, "aggregates", pe_array_of_texts(series->aggregate, series->aggregates));
+	pe_row_set(row, "never_null", pe_array_of_texts(series->never_null, series->never_nulls));
 	pe_row_set(row, "cells_per_unit", Int32GetDatum(series->cells_per_unit));
 	pe_row_set(row, "shares", whole_numbers_datum(series->share, series->shares));
 }

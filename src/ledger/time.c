@@ -40,12 +40,15 @@ pe_time_column_type(const pe_dataset *dataset, const char *column)
 void
 pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only, bool hold)
 {
-	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET time_attribute = $2, time_type = $3, append_only = $4, time_attnum = $5, held = $6 WHERE id = $1", 6,
-	{INT8OID, TEXTOID, TEXTOID, BOOLOID, INT4OID, BOOLOID}};
+	static pe_statement write;
 	AttrNumber	number = get_attnum(dataset->relation, column);
-	Datum		values[6] = {
-		Int64GetDatum(dataset->id), CStringGetTextDatum(column),
-		CStringGetTextDatum(pe_type_name(pe_time_column_type(dataset, column))), BoolGetDatum(append_only), Int32GetDatum(number), BoolGetDatum(hold)
+	pe_field	fields[] = {
+		PE_INT8("id", dataset->id),
+		PE_TEXT("time_attribute", column),
+		PE_TEXT("time_type", pe_type_name(pe_time_column_type(dataset, column))),
+		PE_INT4("time_attnum", number),
+		PE_BOOL("append_only", append_only),
+		PE_BOOL("held", hold)
 	};
 	pe_act		act;
 	pe_access	access;
@@ -57,7 +60,7 @@ pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only,
 				 errdetail("What each block has lost is counted by it.")));
 	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_time", NULL);
 	pe_access_begin(&access);
-	pe_access_write(&write, values, NULL);
+	pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "");
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

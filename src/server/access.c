@@ -327,6 +327,125 @@ pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 	return run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()});
 }
 
+pe_field
+pe_text_field(const char *column, const char *text)
+{
+	return pe_field_if(text != NULL, PE_DATUM(column, TEXTOID, text == NULL ? (Datum) 0 : CStringGetTextDatum(text)));
+}
+
+pe_field
+pe_field_if(bool condition, pe_field field)
+{
+	field.isnull |= !condition;
+	return field;
+}
+
+pe_field
+pe_field_as(const char *sql, pe_field field)
+{
+	field.sql = sql;
+	return field;
+}
+
+/* Fields that have a value are the parameters, in their order. */
+static int
+parameter_named(const char *name, int size, const pe_field *fields, int count)
+{
+	int			number = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!OidIsValid(fields[i].type))
+			continue;
+		number++;
+		if (strncmp(fields[i].column, name, size) == 0 && fields[i].column[size] == '\0')
+			return number;
+	}
+	elog(ERROR, "a statement of the ledger has no value \"%.*s\"", size, name);
+}
+
+/* Writes the number of a parameter where SQL has its name. */
+static char *
+number_parameters(const char *sql, const pe_field *fields, int count)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (; *sql != '\0'; sql++)
+	{
+		int			size = *sql == '$' ? strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+
+		appendStringInfoChar(&text, *sql);
+		if (*sql == '$')
+			appendStringInfo(&text, "%d", parameter_named(sql + 1, size, fields, count));
+		sql += size;
+	}
+	return text.data;
+}
+
+uint64
+pe_access_named(pe_statement *kept, const char *sql, const pe_field *fields, int count)
+{
+	Datum		values[PE_MAX_PARAMETERS];
+	char		nulls[PE_MAX_PARAMETERS];
+	int			n = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!OidIsValid(fields[i].type))
+			continue;
+		if (n == PE_MAX_PARAMETERS)
+			elog(ERROR, "a statement of the ledger has too many parameters");
+		kept->types[n] = fields[i].type;
+		values[n] = fields[i].value;
+		nulls[n++] = fields[i].isnull ? 'n' : ' ';
+	}
+	kept->parameters = n;
+	if (kept->plan == NULL)
+		kept->sql = number_parameters(sql, fields, count);
+	return pe_access_write(kept, values, nulls);
+}
+
+/* "a = $a, b = $b" of fields from one to another. */
+static char *
+equations(const pe_field *fields, int from, int to, const char *separator)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = from; i < to; i++)
+		appendStringInfo(&text, "%s%s = %s%s", i > from ? separator : "", fields[i].column,
+						 fields[i].sql != NULL ? "" : "$", fields[i].sql != NULL ? fields[i].sql : fields[i].column);
+	return text.data;
+}
+
+uint64
+pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys, const char *rest)
+{
+	char	   *sql = psprintf("UPDATE dp_ledger.%s SET %s WHERE %s %s", table, equations(fields, keys, count, ", "),
+							   equations(fields, 0, keys, " AND "), rest);
+
+	return pe_access_named(kept, sql, fields, count);
+}
+
+uint64
+pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count, const char *rest)
+{
+	StringInfoData columns;
+	StringInfoData values;
+
+	initStringInfo(&columns);
+	initStringInfo(&values);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", fields[i].column);
+		appendStringInfo(&values, "%s%s%s", i > 0 ? ", " : "", fields[i].sql != NULL ? "" : "$",
+						 fields[i].sql != NULL ? fields[i].sql : fields[i].column);
+	}
+	return pe_access_named(kept, psprintf("INSERT INTO dp_ledger.%s (%s) SELECT %s %s", table, columns.data, values.data, rest),
+						   fields, count);
+}
+
 uint64
 pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 {
@@ -446,6 +565,16 @@ pe_texts_of_array(Datum array, int *count)
 		texts[i] = TextDatumGetCString(elements[i]);
 	}
 	return texts;
+}
+
+Datum
+pe_array_of_texts(char **text, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 char **

@@ -11,6 +11,7 @@
 #ifndef PE_SERVER_ACCESS_H
 #define PE_SERVER_ACCESS_H
 
+#include "catalog/pg_type_d.h"
 #include "executor/instrument.h"
 #include "executor/spi.h"
 #include "utils/resowner.h"
@@ -65,6 +66,65 @@ extern void pe_access_end(pe_access *access);
 extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char *nulls);
 
 /*
+ * A column that is written, named once, beside its value.  For example
+ *
+ *		pe_field	fields[] = {
+ *			PE_INT8("id", dataset->id),
+ *			PE_TEXT("unit", dataset->unit),
+ *			PE_SQL("version", "version + 1")
+ *		};
+ *
+ *		pe_access_update(&kept, "dataset", PE_FIELDS(fields), 1, "AND NOT dropped");
+ *
+ * runs UPDATE dp_ledger.dataset SET unit = $2, version = version + 1 WHERE id = $1
+ * AND NOT dropped.  Where SQL is given, $unit is the value of the field "unit".
+ */
+typedef struct pe_field
+{
+	const char *column;
+	Oid			type;			/* InvalidOid: it has no value, but SQL */
+	Datum		value;
+	bool		isnull;
+	const char *sql;			/* what the column becomes; NULL: the value */
+} pe_field;
+
+#define PE_DATUM(name, oid, datum) ((pe_field) {.column = (name), .type = (oid), .value = (datum)})
+#define PE_BOOL(name, truth) PE_DATUM(name, BOOLOID, BoolGetDatum(truth))
+#define PE_INT4(name, number) PE_DATUM(name, INT4OID, Int32GetDatum(number))
+#define PE_INT8(name, number) PE_DATUM(name, INT8OID, Int64GetDatum(number))
+#define PE_FLOAT8(name, number) PE_DATUM(name, FLOAT8OID, Float8GetDatum(number))
+#define PE_OID(name, oid) PE_DATUM(name, OIDOID, ObjectIdGetDatum(oid))
+#define PE_BYTEA(name, bytes) PE_DATUM(name, BYTEAOID, PointerGetDatum(bytes))
+#define PE_TEXT(name, text) pe_text_field(name, text)
+#define PE_SQL(name, text) ((pe_field) {.column = (name), .sql = (text)})
+
+/* The field, but NULL unless the condition holds. */
+#define PE_IF(condition, field) pe_field_if(condition, field)
+
+/* The column becomes what SQL makes of the value. */
+#define PE_AS(text, field) pe_field_as(text, field)
+
+/* A table of fields and how many there are, for the functions below. */
+#define PE_FIELDS(fields) (fields), lengthof(fields)
+
+/* Text that is NULL is NULL. */
+extern pe_field pe_text_field(const char *column, const char *text);
+extern pe_field pe_field_if(bool condition, pe_field field);
+extern pe_field pe_field_as(const char *sql, pe_field field);
+
+/*
+ * Writes like pe_access_write, with one kept statement for each place in the source: the columns
+ * are the same at each call.  An update finds its rows by the first fields, its keys; rest is SQL
+ * that follows, and for an insert may begin with FROM.
+ */
+extern uint64 pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count, const char *rest);
+extern uint64 pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys,
+							   const char *rest);
+
+/* Runs SQL of its own, in which $column is the value of a field. */
+extern uint64 pe_access_named(pe_statement *kept, const char *sql, const pe_field *fields, int count);
+
+/*
  * Runs a SELECT under the latest snapshot, in any isolation level; in a parallel
  * operation, where none can be taken, under the one that is active.  Returns the
  * number of rows.
@@ -92,6 +152,9 @@ extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] t
 
 /* The elements of a text[], in the current memory context; XX001 if one is NULL, which the ledger never writes. */
 extern char **pe_texts_of_array(Datum array, int *count);
+
+/* The other way round. */
+extern Datum pe_array_of_texts(char **text, int count);
 extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
 
