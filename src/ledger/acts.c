@@ -72,21 +72,22 @@ pe_act_of_row(const pe_row *row, pe_act_line *line)
 static void
 insert_line(const pe_act_line *line)
 {
-	pe_row	   *row = pe_row_new("act");
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", line->dataset_id),
+		PE_INT8("seq", line->seq),
+		PE_INT8("charges", line->charges),
+		PE_TEXT("dataset", line->dataset),
+		PE_TEXT("at", line->at),
+		PE_TEXT("role_name", line->role),
+		PE_TEXT("act", line->act),
+		PE_TEXT("subject", line->subject),
+		PE_TEXT("old_value", line->old_value),
+		PE_TEXT("new_value", line->new_value),
+		PE_TEXT("reason", line->reason),
+		PE_BYTEA("hash", line->hash)
+	};
 
-	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
-	pe_row_set(row, "seq", Int64GetDatum(line->seq));
-	pe_row_set(row, "charges", Int64GetDatum(line->charges));
-	pe_row_set_text(row, "dataset", line->dataset);
-	pe_row_set_text(row, "at", line->at);
-	pe_row_set_text(row, "role_name", line->role);
-	pe_row_set_text(row, "act", line->act);
-	pe_row_set_text(row, "subject", line->subject);
-	pe_row_set_text(row, "old_value", line->old_value);
-	pe_row_set_text(row, "new_value", line->new_value);
-	pe_row_set_text(row, "reason", line->reason);
-	pe_row_set(row, "hash", PointerGetDatum(line->hash));
-	pe_row_insert(row);
+	pe_row_insert("act", PE_FIELDS(fields));
 }
 
 /* ------------------------------------------------------------------

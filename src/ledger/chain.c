@@ -129,50 +129,48 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 	return pe_sha256(head, head_size, text, strlen(text));
 }
 
+/* NULL where the accounting does not count it. */
+#define AMOUNT(i) PE_IF(!line->absent[i], PE_INT8(amount_name[i], line->amount[i]))
+
 static void
-set_blocks(pe_row *row, pe_time_blocks blocks)
+insert_line(const pe_charge_line *line, bytea *hash)
 {
-	if (has_numbered(blocks))
-	{
-		pe_row_set(row, "block_from", Int64GetDatum(blocks.first));
-		pe_row_set(row, "block_to", Int64GetDatum(blocks.last));
-	}
-	pe_row_set(row, "other_times", BoolGetDatum(blocks.others));
+	bool		numbered = line->blocks.limited && has_numbered(line->blocks);
+	pe_field	fields[] = {
+		PE_INT8("id", line->id),
+		PE_INT8("dataset_id", line->dataset_id),
+		PE_INT8("seq", line->seq),
+		PE_TEXT("dataset", line->dataset),
+		PE_TEXT("at", line->at),
+		PE_TEXT("role_name", line->role),
+		PE_INT8("budget_id", line->budget_id),
+		PE_TEXT("budget_role", line->budget_role),
+		PE_TEXT("function", line->function),
+		AMOUNT(PE_RHO), AMOUNT(PE_DELTA), AMOUNT(PE_EPSILON),
+		AMOUNT(PE_CAP_RHO), AMOUNT(PE_CAP_DELTA), AMOUNT(PE_CAP_EPSILON),
+		PE_TEXT("relations", line->relations),
+		PE_TEXT("request", line->request),
+		PE_IF(line->release_id != 0, PE_INT8("release_id", line->release_id)),
+		PE_IF(line->strategy_id != 0, PE_INT8("strategy_id", line->strategy_id)),
+		PE_IF(line->series_id != 0, PE_INT8("series_id", line->series_id)),
+		PE_IF(numbered, PE_INT8("block_from", line->blocks.first)),
+		PE_IF(numbered, PE_INT8("block_to", line->blocks.last)),
+		PE_IF(line->blocks.limited, PE_BOOL("other_times", line->blocks.others)),
+		PE_BYTEA("hash", hash)
+	};
+
+	pe_row_insert("charge", PE_FIELDS(fields));
 }
 
 bytea *
 pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 {
-	pe_row	   *row = pe_row_new("charge");
 	bytea	   *hash;
 
 	line->id = pe_row_next("charge_id_seq");
 	line->at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	hash = link_hash(line, head, head_size);
-	pe_row_set(row, "id", Int64GetDatum(line->id));
-	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
-	pe_row_set(row, "seq", Int64GetDatum(line->seq));
-	pe_row_set_text(row, "dataset", line->dataset);
-	pe_row_set_text(row, "at", line->at);
-	pe_row_set_text(row, "role_name", line->role);
-	pe_row_set(row, "budget_id", Int64GetDatum(line->budget_id));
-	pe_row_set_text(row, "budget_role", line->budget_role);
-	pe_row_set_text(row, "function", line->function);
-	for (int i = 0; i < PE_AMOUNTS; i++)
-		if (!line->absent[i])
-			pe_row_set(row, amount_name[i], Int64GetDatum(line->amount[i]));
-	pe_row_set_text(row, "relations", line->relations);
-	pe_row_set_text(row, "request", line->request);
-	if (line->release_id != 0)
-		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
-	if (line->strategy_id != 0)
-		pe_row_set(row, "strategy_id", Int64GetDatum(line->strategy_id));
-	if (line->series_id != 0)
-		pe_row_set(row, "series_id", Int64GetDatum(line->series_id));
-	if (line->blocks.limited)
-		set_blocks(row, line->blocks);
-	pe_row_set(row, "hash", PointerGetDatum(hash));
-	pe_row_insert(row);
+	insert_line(line, hash);
 	return hash;
 }
 

@@ -670,53 +670,39 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	}
 }
 
-/* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds; of sizes of units the request says it. */
-static void
-set_noise(pe_row *row, const pe_charge_request *request, const pe_charge_price *price)
-{
-	Datum		sensitivity;
-
-	if (request->workload == NULL)
-		return;
-	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity),
-									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (price->accounting == PE_PURE)
-	{
-		pe_row_set(row, "sensitivity_l1", sensitivity);
-		pe_row_set(row, "epsilon", Int64GetDatum(price->amount.epsilon_nano));
-	}
-	else
-	{
-		pe_row_set(row, "sensitivity_sq", sensitivity);
-		pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
-	}
-}
-
+/* Of the noise, which everybody may know, also its sensitivity; of a model or a minimum nothing: it was of many kinds; of sizes of units the request says it. */
 static int64
 insert_release(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
 {
-	pe_row	   *row = pe_row_new("release");
 	int64		id = pe_row_next("release_id_seq");
+	bool		has_noise = request->workload != NULL;
+	bool		pure = price->accounting == PE_PURE;
+	Datum		sensitivity = !has_noise ? (Datum) 0
+		: DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	pe_field	fields[] = {
+		PE_INT8("id", id),
+		PE_INT8("charge_id", charge_id),
+		PE_INT8("dataset_id", request->dataset_id),
+		PE_INT4("version", (int32) request->version),
+		PE_INT4("declared", request->declared),
+		PE_TEXT("request", request->request),
+		PE_BYTEA("request_hash", pe_request_hash(request->request)),
+		PE_TEXTS("attributes", request->attribute, request->attributes),
+		PE_TEXT("workload", request->workload),
+		PE_TEXT("predicate", request->predicate),
+		PE_TEXT("method", request->method),
+		PE_INT4("queries", request->queries),
+		PE_TEXT("accounting", pe_accounting_name(price->accounting)),
+		PE_IF(has_noise && pure, PE_DATUM("sensitivity_l1", NUMERICOID, sensitivity)),
+		PE_IF(has_noise && pure, PE_INT8("epsilon", price->amount.epsilon_nano)),
+		PE_IF(has_noise && !pure, PE_DATUM("sensitivity_sq", NUMERICOID, sensitivity)),
+		PE_IF(has_noise && !pure, PE_INT8("rho", price->amount.rho_nano)),
+		PE_IF(request->strategy_id != 0, PE_INT8("strategy_id", request->strategy_id)),
+		PE_BYTEA("payload", pe_payload_write(value, values)),
+		PE_TIMESTAMPTZ("created", GetCurrentTransactionStartTimestamp())
+	};
 
-	pe_row_set(row, "id", Int64GetDatum(id));
-	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
-	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
-	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
-	pe_row_set(row, "declared", Int32GetDatum(request->declared));
-	pe_row_set_text(row, "request", request->request);
-	pe_row_set(row, "request_hash", PointerGetDatum(pe_request_hash(request->request)));
-	pe_row_set(row, "attributes", pe_array_of_texts(request->attribute, request->attributes));
-	pe_row_set_text(row, "workload", request->workload);
-	pe_row_set_text(row, "predicate", request->predicate);
-	pe_row_set_text(row, "method", request->method);
-	pe_row_set(row, "queries", Int32GetDatum(request->queries));
-	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
-	set_noise(row, request, price);
-	if (request->strategy_id != 0)
-		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
-	pe_row_set(row, "payload", PointerGetDatum(pe_payload_write(value, values)));
-	pe_row_set(row, "created", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	pe_row_insert(row);
+	pe_row_insert("release", PE_FIELDS(fields));
 	return id;
 }
 
@@ -745,29 +731,28 @@ add_charged(pe_row *row, pe_amount charged)
 static void
 write_account(const account *a)
 {
+	pe_field	fields[] = {PE_TEXT("role_name", a->role)};
+
 	add_charged(a->row, a->charged);
-	pe_row_set_text(a->row, "role_name", a->role);
-	pe_row_update(a->row);
+	pe_row_update(a->row, PE_FIELDS(fields));
 }
 
 static void
 write_book(const book *b)
 {
-	char	   *owner = GetUserNameFromId(pe_relation_owner(b->relation), true);
-	char	   *schema = get_namespace_name(get_rel_namespace(b->relation));
-	char	   *relation = get_rel_name(b->relation);
+	pe_field	fields[] = {
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(b->relation), true)),
+		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(b->relation))),
+		PE_TEXT("relation_name", get_rel_name(b->relation)),
+		PE_INT8("charges", b->charges),
+		PE_BYTEA("chain_head", b->head),
+		PE_IF(b->scanned != NULL, PE_BYTEA("scanned", b->scanned))
+	};
 
-	if (owner == NULL || schema == NULL || relation == NULL)
+	if (fields[0].isnull || fields[1].isnull || fields[2].isnull)
 		raise_stale();			/* the table was dropped meanwhile */
 	add_charged(b->row, b->charged);
-	pe_row_set(b->row, "charges", Int64GetDatum(b->charges));
-	pe_row_set(b->row, "chain_head", PointerGetDatum(b->head));
-	if (b->scanned != NULL)
-		pe_row_set(b->row, "scanned", PointerGetDatum(b->scanned));
-	pe_row_set_text(b->row, "owner", owner);
-	pe_row_set_text(b->row, "relation_schema", schema);
-	pe_row_set_text(b->row, "relation_name", relation);
-	pe_row_update(b->row);
+	pe_row_update(b->row, PE_FIELDS(fields));
 }
 
 static pe_anchor_link

@@ -918,7 +918,7 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 		PE_TEXT("attribute", attribute),
 		PE_TEXT("type", type),
 		PE_TEXT("kind", bins ? "bins" : "levels"),
-		PE_DATUM("points", TEXTARRAYOID, pe_array_of_texts(points, domain->points)),
+		PE_TEXTS("points", points, domain->points),
 		PE_BOOL("ordered", ordered),
 		PE_INT4("cells", pe_attribute_cells(domain)),
 		PE_TEXT("outside", outside),

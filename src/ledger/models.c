@@ -136,9 +136,9 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 		PE_TEXT("kind", record->kind),
 		PE_TEXT("method", request->method),
 		PE_TEXT("label", record->label),
-		PE_DATUM("features", TEXTARRAYOID, pe_array_of_texts(request->attribute, request->attributes)),
+		PE_TEXTS("features", request->attribute, request->attributes),
 		PE_AS("$declaration::pg_catalog.jsonb", PE_TEXT("declaration", record->declaration)),
-		PE_DATUM("terms", TEXTARRAYOID, pe_array_of_texts(record->term, record->terms)),
+		PE_TEXTS("terms", record->term, record->terms),
 		PE_DATUM("coefficients", FLOAT8ARRAYOID, float_array(coefficient, record->terms))
 	};
 

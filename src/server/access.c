@@ -327,40 +327,13 @@ pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 	return run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()});
 }
 
-pe_field
-pe_text_field(const char *column, const char *text)
-{
-	return pe_field_if(text != NULL, PE_DATUM(column, TEXTOID, text == NULL ? (Datum) 0 : CStringGetTextDatum(text)));
-}
-
-pe_field
-pe_field_if(bool condition, pe_field field)
-{
-	field.isnull |= !condition;
-	return field;
-}
-
-pe_field
-pe_field_as(const char *sql, pe_field field)
-{
-	field.sql = sql;
-	return field;
-}
-
-/* Fields that have a value are the parameters, in their order. */
+/* The parameters are the values of the fields, in their order. */
 static int
 parameter_named(const char *name, int size, const pe_field *fields, int count)
 {
-	int			number = 0;
-
 	for (int i = 0; i < count; i++)
-	{
-		if (!OidIsValid(fields[i].type))
-			continue;
-		number++;
 		if (strncmp(fields[i].column, name, size) == 0 && fields[i].column[size] == '\0')
-			return number;
-	}
+			return i + 1;
 	elog(ERROR, "a statement of the ledger has no value \"%.*s\"", size, name);
 }
 
@@ -371,13 +344,14 @@ number_parameters(const char *sql, const pe_field *fields, int count)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (; *sql != '\0'; sql++)
+	while (*sql != '\0')
 	{
-		int			size = *sql == '$' ? strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+		int			size = strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
 
 		appendStringInfoChar(&text, *sql);
-		if (*sql == '$')
-			appendStringInfo(&text, "%d", parameter_named(sql + 1, size, fields, count));
+		if (*sql++ != '$')
+			continue;
+		appendStringInfo(&text, "%d", parameter_named(sql, size, fields, count));
 		sql += size;
 	}
 	return text.data;
@@ -388,61 +362,55 @@ pe_access_named(pe_statement *kept, const char *sql, const pe_field *fields, int
 {
 	Datum		values[PE_MAX_PARAMETERS];
 	char		nulls[PE_MAX_PARAMETERS];
-	int			n = 0;
 
+	if (count > PE_MAX_PARAMETERS)
+		elog(ERROR, "a statement of the ledger has too many parameters");
 	for (int i = 0; i < count; i++)
 	{
-		if (!OidIsValid(fields[i].type))
-			continue;
-		if (n == PE_MAX_PARAMETERS)
-			elog(ERROR, "a statement of the ledger has too many parameters");
-		kept->types[n] = fields[i].type;
-		values[n] = fields[i].value;
-		nulls[n++] = fields[i].isnull ? 'n' : ' ';
+		kept->types[i] = fields[i].type;
+		values[i] = fields[i].value;
+		nulls[i] = fields[i].isnull ? 'n' : ' ';
 	}
-	kept->parameters = n;
+	kept->parameters = count;
 	if (kept->plan == NULL)
 		kept->sql = number_parameters(sql, fields, count);
 	return pe_access_write(kept, values, nulls);
 }
 
-/* "a = $a, b = $b" of fields from one to another. */
+/* Columns, an operator if there is one, and what they become. */
 static char *
-equations(const pe_field *fields, int from, int to, const char *separator)
+list_of(const pe_field *fields, int count, bool columns, const char *operator, const char *separator)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int i = from; i < to; i++)
-		appendStringInfo(&text, "%s%s = %s%s", i > from ? separator : "", fields[i].column,
-						 fields[i].sql != NULL ? "" : "$", fields[i].sql != NULL ? fields[i].sql : fields[i].column);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&text, "%s%s", i > 0 ? separator : "", columns ? fields[i].column : "");
+		if (operator != NULL)
+			appendStringInfo(&text, "%s%s%s", operator, fields[i].sql != NULL ? "" : "$",
+							 fields[i].sql != NULL ? fields[i].sql : fields[i].column);
+	}
 	return text.data;
-}
-
-uint64
-pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys, const char *rest)
-{
-	char	   *sql = psprintf("UPDATE dp_ledger.%s SET %s WHERE %s %s", table, equations(fields, keys, count, ", "),
-							   equations(fields, 0, keys, " AND "), rest);
-
-	return pe_access_named(kept, sql, fields, count);
 }
 
 uint64
 pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count, const char *rest)
 {
-	StringInfoData columns;
-	StringInfoData values;
+	char	   *columns = list_of(fields, count, true, NULL, ", ");
+	char	   *values = list_of(fields, count, false, "", ", ");
 
-	initStringInfo(&columns);
-	initStringInfo(&values);
-	for (int i = 0; i < count; i++)
-	{
-		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", fields[i].column);
-		appendStringInfo(&values, "%s%s%s", i > 0 ? ", " : "", fields[i].sql != NULL ? "" : "$",
-						 fields[i].sql != NULL ? fields[i].sql : fields[i].column);
-	}
-	return pe_access_named(kept, psprintf("INSERT INTO dp_ledger.%s (%s) SELECT %s %s", table, columns.data, values.data, rest),
+	return pe_access_named(kept, psprintf("INSERT INTO dp_ledger.%s (%s) SELECT %s %s", table, columns, values, rest),
+						   fields, count);
+}
+
+uint64
+pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys, const char *rest)
+{
+	char	   *set = list_of(fields + keys, count - keys, true, " = ", ", ");
+	char	   *found_by = list_of(fields, keys, true, " = ", " AND ");
+
+	return pe_access_named(kept, psprintf("UPDATE dp_ledger.%s SET %s WHERE %s %s", table, set, found_by, rest),
 						   fields, count);
 }
 
@@ -565,16 +533,6 @@ pe_texts_of_array(Datum array, int *count)
 		texts[i] = TextDatumGetCString(elements[i]);
 	}
 	return texts;
-}
-
-Datum
-pe_array_of_texts(char **text, int count)
-{
-	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		elements[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 char **

@@ -85,16 +85,6 @@ empty_row(Relation relation)
 	return row;
 }
 
-pe_row *
-pe_row_new(const char *table)
-{
-	Relation	relation = open_table(table, RowExclusiveLock);
-	pe_row	   *row = empty_row(relation);
-
-	table_close(relation, NoLock);
-	return row;
-}
-
 /* Takes the values out of a slot; they live in a copy of its tuple. */
 static void
 take_values(pe_row *row, TupleTableSlot *slot)
@@ -282,6 +272,14 @@ pe_row_float8(const pe_row *row, const char *column)
 	return row->isnull[i] ? 0 : DatumGetFloat8(row->value[i]);
 }
 
+Datum
+pe_row_datum(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? (Datum) 0 : row->value[i];
+}
+
 char **
 pe_row_texts(const pe_row *row, const char *column, int *count)
 {
@@ -310,29 +308,55 @@ pe_row_bytea(const pe_row *row, const char *column)
 	return row->isnull[i] ? NULL : DatumGetByteaPCopy(row->value[i]);
 }
 
-void
-pe_row_set(pe_row *row, const char *column, Datum value)
-{
-	int			i = column_named(row, column);
+/* ------------------------------------------------------------------
+ * Fields
+ * ------------------------------------------------------------------
+ */
 
-	row->value[i] = value;
-	row->isnull[i] = false;
+pe_field
+pe_field_with(pe_field field, bool isnull, const char *sql)
+{
+	field.isnull = field.isnull || isnull;
+	field.sql = sql;
+	return field;
 }
 
-void
-pe_row_set_text(pe_row *row, const char *column, const char *value)
+pe_field
+pe_field_text(const char *column, const char *text)
 {
-	if (value != NULL)
-		pe_row_set(row, column, CStringGetTextDatum(value));
-	else
-		row->isnull[column_named(row, column)] = true;
+	return PE_IF(text != NULL, PE_DATUM(column, TEXTOID, CStringGetTextDatum(text != NULL ? text : "")));
+}
+
+Datum
+pe_array_of_texts(char **text, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static void
+set_fields(pe_row *row, const pe_field *fields, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		int			column = column_named(row, fields[i].column);
+
+		Assert(get_atttype(row->table, column + 1) == fields[i].type);
+		row->value[column] = fields[i].value;
+		row->isnull[column] = fields[i].isnull;
+	}
 }
 
 void
 pe_row_add(pe_row *row, const char *column, int64 value)
 {
-	if (!row->isnull[column_named(row, column)])
-		pe_row_set(row, column, Int64GetDatum(pe_row_int64(row, column) + value));
+	int			i = column_named(row, column);
+
+	if (!row->isnull[i])
+		row->value[i] = Int64GetDatum(DatumGetInt64(row->value[i]) + value);
 }
 
 /* ------------------------------------------------------------------
@@ -468,14 +492,20 @@ write_row(pe_row *row, bool update)
 }
 
 void
-pe_row_insert(pe_row *row)
+pe_row_insert(const char *table, const pe_field *fields, int count)
 {
+	Relation	relation = open_table(table, RowExclusiveLock);
+	pe_row	   *row = empty_row(relation);
+
+	table_close(relation, NoLock);
+	set_fields(row, fields, count);
 	write_row(row, false);
 }
 
 void
-pe_row_update(pe_row *row)
+pe_row_update(pe_row *row, const pe_field *fields, int count)
 {
+	set_fields(row, fields, count);
 	write_row(row, true);
 }
 
