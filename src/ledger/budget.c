@@ -237,46 +237,32 @@ pe_budget_epsilon_left(const pe_budget *budget)
 	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
-/* What was granted to a role before. */
-typedef struct former
-{
-	int64		id;
-	pe_amount	spent;
-	pe_amount	limit;
-	pe_accounting accounting;
-	double		delta_share;
-	bool		per_block;
-} former;
-
 /* The limit of a budget of which other grants have counted nothing.  What a budget per block has spent in one block it may still spend in the others. */
 static pe_amount
-nothing_promised(const former *row)
+nothing_promised(const pe_budget *former)
 {
-	return row->per_block ? (pe_amount) {0} : row->spent;
+	return former->per_block ? (pe_amount) {0} : former->spent;
 }
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
-find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
+find_row(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 {
-	bool		isnull;			/* never: delta_share is NOT NULL */
-	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2, accounting, delta_share, per_block FROM dp_ledger.budget "
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid), CStringGetTextDatum(grant->role)};
+	Datum		key[1];
+	candidate	found;
 
 	if (pe_access_write(&find, values, NULL) == 0)
 		return false;
-	row->id = pe_access_int64(0, 1);
-	row->spent = (pe_amount) {pe_access_int64(0, 2), pe_access_int64(0, 3), pe_access_int64(0, 4)};
-	row->limit = (pe_amount) {pe_access_int64(0, 5), pe_access_int64(0, 6), pe_access_int64(0, 7)};
-	row->accounting = pe_accounting_of(pe_access_text(0, 9));
-	row->delta_share = DatumGetFloat8(pe_access_datum(0, 10, &isnull));
-	row->per_block = pe_access_int64(0, 11) != 0;
-	if (pe_access_int64(0, 8) == 0)
-		row->limit = nothing_promised(row);	/* nobody could spend the rest, so no other grant counted it */
+	key[0] = Int64GetDatum(pe_access_int64(0, 1));
+	candidate_of_row(pe_row_last("budget", "budget_pkey", key, 1), &found);
+	*former = found.budget;
+	if (former->role_oid != grant->role_oid)
+		former->limit = nothing_promised(former);	/* nobody could spend the rest, so no other grant counted it */
 	return true;
 }
 
@@ -319,16 +305,16 @@ count_by_block(int64 dataset_id, int64 budget_id)
 
 /* The row as it is where it counts like the grant; what may be spent then was not promised. */
 static void
-count_like(const pe_dataset *dataset, const pe_grant *grant, former *row)
+count_like(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 {
-	if (row->per_block == grant->per_block)
+	if (former->per_block == grant->per_block)
 		return;
 	if (grant->per_block)
-		count_by_block(dataset->id, row->id);
+		count_by_block(dataset->id, former->id);
 	else
-		pe_budgets_total(dataset->id, row->id);
-	(void) find_row(dataset, grant, row);
-	row->limit = nothing_promised(row);
+		pe_budgets_total(dataset->id, former->id);
+	(void) find_row(dataset, grant, former);
+	former->limit = nothing_promised(former);
 }
 
 /*
@@ -360,11 +346,11 @@ check_within_cap(const pe_dataset *dataset, pe_amount promised, pe_amount cap_le
 }
 
 static void
-check_spent(const pe_grant *grant, pe_amount limit, const former *row)
+check_spent(const pe_grant *grant, pe_amount limit, const pe_budget *former)
 {
 	pe_amount	nothing = {0};
-	pe_amount	spent = row->spent;
-	pe_accounting accounting = row->accounting;
+	pe_amount	spent = former->spent;
+	pe_accounting accounting = former->accounting;
 
 	if (pe_filter_accepts(nothing, spent, nothing))
 		return;
@@ -374,7 +360,7 @@ check_spent(const pe_grant *grant, pe_amount limit, const former *row)
 				 errmsg("role \"%s\" has spent of a budget with another accounting", grant->role),
 				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent)),
 				 errhint("Use accounting => '%s', or grant another role a budget.", pe_accounting_name(accounting))));
-	pe_check_share(spent, row->delta_share, grant->delta_share);
+	pe_check_share(spent, former->delta_share, grant->delta_share);
 	if (!pe_filter_accepts(limit, spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -403,9 +389,7 @@ write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, b
 		PE_FLOAT8("epsilon", grant->epsilon),
 		PE_FLOAT8("delta", grant->delta),
 		PE_FLOAT8("delta_share", grant->delta_share),
-		PE_IF(!pure, PE_INT8("rho_limit", limit.rho_nano)),
-		PE_IF(!pure, PE_INT8("delta_limit", limit.delta_atto)),
-		PE_IF(pure, PE_INT8("epsilon_limit", limit.epsilon_nano)),
+		PE_LIMIT_FIELDS(grant->accounting, limit),
 		SPENT("rho"), SPENT("delta"), SPENT("epsilon"),
 		PE_IF(has_most, PE_FLOAT8("most_per_request", grant->most_per_request)),
 		PE_IF(has_most, PE_INT8("most", pure ? most.epsilon_nano : most.rho_nano)),
@@ -422,7 +406,7 @@ void
 pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 {
 	pe_amount	limit = pe_budget_limit(grant->accounting, grant->epsilon, grant->delta, grant->delta_share);
-	former		row = {0};
+	pe_budget	former = {0};
 	pe_amount	promised;
 	pe_amount	cap_left;
 	pe_amount	counted = {0};	/* of what is spent, by which less may still be: of a fresh block nothing */
@@ -433,19 +417,19 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "grant_budget", grant->role);
 	pe_access_begin(&access);
 	pe_grants_lock(dataset->id);
-	present = find_row(dataset, grant, &row);
+	present = find_row(dataset, grant, &former);
 	if (present)
-		count_like(dataset, grant, &row);
+		count_like(dataset, grant, &former);
 	if (!grant->per_block)
-		counted = row.spent;
-	pe_grants_read(dataset->id, row.id, dataset->accounting, &promised, &cap_left);
+		counted = former.spent;
+	pe_grants_read(dataset->id, former.id, dataset->accounting, &promised, &cap_left);
 	if (grant->accounting != PE_PURE && !grant->overcommit)
 		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto, cap_left.delta_atto - promised.delta_atto);
 	if (present)
-		check_spent(grant, limit, &row);
+		check_spent(grant, limit, &former);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted), pe_amount_less(limit, row.limit));
-	write_grant(dataset, grant, limit, present, row.id);
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted), pe_amount_less(limit, former.limit));
+	write_grant(dataset, grant, limit, present, former.id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

@@ -244,60 +244,62 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
-	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id, c.block_from, c.block_to, c.other_times FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
+	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.relations, c.series_id, " \
+	"c.block_from, c.block_to, c.other_times, c.hash, b.id IS NOT NULL OR c.budget_id = 0 AS has_budget " \
+	"FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 /* Whatever is there changes the text of the line: what is missing becomes a number that the ledger never writes. */
 static pe_time_blocks
-blocks_of_row(uint64 row)
+blocks_of_row(const pe_row *row)
 {
-	bool		from = text_of(row, 23) != NULL;
-	bool		to = text_of(row, 24) != NULL;
+	bool		from = !pe_row_is_null(row, "block_from");
+	bool		to = !pe_row_is_null(row, "block_to");
+	bool		others = pe_row_bool(row, "other_times");
 
 	if (!from && !to)
-		return (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
+		return (pe_time_blocks) {.limited = !pe_row_is_null(row, "other_times"), .first = 1, .others = others};
 	return (pe_time_blocks) {
-		.limited = true, .first = from ? pe_access_int64(row, 23) : PG_INT64_MIN, .last = to ? pe_access_int64(row, 24) : PG_INT64_MAX - 1,
-		.others = pe_access_int64(row, 25) != 0
+		.limited = true, .first = from ? pe_row_int64(row, "block_from") : PG_INT64_MIN,
+		.last = to ? pe_row_int64(row, "block_to") : PG_INT64_MAX - 1, .others = others
 	};
 }
 
 static void
-line_of_row(uint64 row, pe_charge_line *line)
+line_of_row(const pe_row *row, pe_charge_line *line)
 {
 	memset(line, 0, sizeof(*line));
-	line->id = pe_access_int64(row, 1);
-	line->dataset_id = pe_access_int64(row, 2);
-	line->seq = pe_access_int64(row, 3);
-	line->dataset = text_of(row, 4);
-	line->at = text_of(row, 5);
-	line->role = text_of(row, 6);
-	line->budget_id = pe_access_int64(row, 7);
-	line->budget_role = text_of(row, 8);
-	line->function = text_of(row, 9);
+	line->id = pe_row_int64(row, "id");
+	line->dataset_id = pe_row_int64(row, "dataset_id");
+	line->seq = pe_row_int64(row, "seq");
+	line->dataset = pe_row_text(row, "dataset");
+	line->at = pe_row_text(row, "at");
+	line->role = pe_row_text(row, "role_name");
+	line->budget_id = pe_row_int64(row, "budget_id");
+	line->budget_role = pe_row_text(row, "budget_role");
+	line->function = pe_row_text(row, "function");
 	for (int i = 0; i < PE_AMOUNTS; i++)
 	{
-		line->amount[i] = pe_access_int64(row, 10 + i);
-		line->absent[i] = text_of(row, 10 + i) == NULL;
+		line->amount[i] = pe_row_int64(row, amount_name[i]);
+		line->absent[i] = pe_row_is_null(row, amount_name[i]);
 	}
-	line->request = text_of(row, 16);
-	line->release_id = pe_access_int64(row, 17);
-	line->strategy_id = pe_access_int64(row, 18);
-	line->relations = text_of(row, 21);
-	line->series_id = pe_access_int64(row, 22);
+	line->request = pe_row_text(row, "request");
+	line->release_id = pe_row_int64(row, "release_id");
+	line->strategy_id = pe_row_int64(row, "strategy_id");
+	line->relations = pe_row_text(row, "relations");
+	line->series_id = pe_row_int64(row, "series_id");
 	line->blocks = blocks_of_row(row);
 }
 
 /* What is wrong with a line; NULL: nothing. */
 static const char *
-fault_of(const pe_chain_check *check, const pe_charge_line *line, uint64 row)
+fault_of(const pe_chain_check *check, const pe_charge_line *line, const pe_row *row)
 {
 	if (line->seq != check->last_seq + 1)
 		return "a charge before charge " INT64_FORMAT " is missing";
-	if (!is_hash(bytea_of(row, 19), check->head))
+	if (!is_hash(pe_row_bytea(row, "hash"), check->head))
 		return "charge " INT64_FORMAT " is not what was written, or something before it was changed";
-	if (pe_access_int64(row, 20) == 0)
+	if (!pe_row_bool(row, "has_budget"))
 		return "charge " INT64_FORMAT " names a budget that is gone";
 	return NULL;
 }
@@ -308,7 +310,7 @@ fault_of(const pe_chain_check *check, const pe_charge_line *line, uint64 row)
  * what they were then, and what was wrong before it is no longer reported.
  */
 static void
-follow(pe_chain_check *check, uint64 row, MemoryContext context)
+follow(pe_chain_check *check, const pe_row *row, MemoryContext context)
 {
 	pe_charge_line line;
 	const char *fault;
@@ -316,7 +318,7 @@ follow(pe_chain_check *check, uint64 row, MemoryContext context)
 	line_of_row(row, &line);
 	memcpy(check->head, VARDATA_ANY(link_hash(&line, check->head, PG_SHA256_DIGEST_LENGTH)), PG_SHA256_DIGEST_LENGTH);
 	fault = fault_of(check, &line, row);
-	if (strcmp(line.function, PE_ATTEST_BROKEN) == 0 && is_hash(bytea_of(row, 19), check->head))
+	if (strcmp(line.function, PE_ATTEST_BROKEN) == 0 && is_hash(pe_row_bytea(row, "hash"), check->head))
 	{
 		check->first_bad = 0;
 		check->finding = NULL;
@@ -347,9 +349,7 @@ typedef struct act_reader
 	pe_act_line line;
 } act_reader;
 
-#define ACTS \
-	"SELECT dataset_id, seq, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp_ledger.act " \
-	"WHERE dataset_id = $1 ORDER BY charges, seq"
+#define ACTS "SELECT * FROM dp_ledger.act WHERE dataset_id = $1 ORDER BY charges, seq"
 
 /* The charges that were fetched stay. */
 static void
@@ -358,28 +358,13 @@ read_act(act_reader *reader)
 	SPITupleTable *charges = SPI_tuptable;
 	uint64		processed = SPI_processed;
 	MemoryContext old = CurrentMemoryContext;
-	pe_act_line *line = &reader->line;
 
 	pe_access_fetch(reader->portal, 1);
 	MemoryContextReset(reader->context);
 	MemoryContextSwitchTo(reader->context);
 	reader->there = SPI_processed > 0;
 	if (reader->there)
-	{
-		line->dataset_id = pe_access_int64(0, 1);
-		line->seq = pe_access_int64(0, 2);
-		line->charges = pe_access_int64(0, 3);
-		line->dataset = text_of(0, 4);
-		line->at = text_of(0, 5);
-		line->role = text_of(0, 6);
-		line->act = text_of(0, 7);
-		line->subject = text_of(0, 8);
-		line->old_value = text_of(0, 9);
-		line->new_value = text_of(0, 10);
-		line->reason = text_of(0, 11);
-		line->hash = bytea_of(0, 12);
-		line->hash = memcpy(palloc(VARSIZE_ANY(line->hash)), line->hash, VARSIZE_ANY(line->hash));
-	}
+		pe_act_of_row(pe_row_of_result(0), &reader->line);
 	SPI_freetuptable(SPI_tuptable);
 	SPI_tuptable = charges;
 	SPI_processed = processed;
@@ -442,9 +427,11 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 		if (SPI_processed == 0)
 			break;
 		spi = MemoryContextSwitchTo(batch);
-		for (uint64 row = 0; row < SPI_processed; row++)
+		for (uint64 i = 0; i < SPI_processed; i++)
 		{
-			follow_acts(check, &acts, pe_access_int64(row, 3), context);
+			pe_row	   *row = pe_row_of_result(i);
+
+			follow_acts(check, &acts, pe_row_int64(row, "seq"), context);
 			follow(check, row, context);
 		}
 		MemoryContextSwitchTo(spi);

@@ -149,6 +149,10 @@ extern bool pe_identity_is_local(const char *identity, Oid relation);
 
 /* For this room: what rows of datasets and of budgets both have. */
 struct pe_row;
+#define PE_LIMIT_FIELDS(accounting, limit) \
+	PE_IF((accounting) != PE_PURE, PE_INT8("rho_limit", (limit).rho_nano)), \
+	PE_IF((accounting) != PE_PURE, PE_INT8("delta_limit", (limit).delta_atto)), \
+	PE_IF((accounting) == PE_PURE, PE_INT8("epsilon_limit", (limit).epsilon_nano))
 extern pe_amount pe_limit_of_row(const struct pe_row *row);
 extern pe_amount pe_spent_of_row(const struct pe_row *row);
 

@@ -236,7 +236,6 @@ static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
 	static pe_statement update;
-	bool		pure = declared->accounting == PE_PURE;
 	bool		has_blocks = declared->max_blocks > 0;
 	pe_field	fields[] = {
 		PE_INT8("id", old->id),
@@ -245,9 +244,7 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 		PE_FLOAT8("epsilon", declared->epsilon),
 		PE_FLOAT8("delta", declared->delta),
 		PE_FLOAT8("delta_share", declared->delta_share),
-		PE_IF(!pure, PE_INT8("rho_limit", limit.rho_nano)),
-		PE_IF(!pure, PE_INT8("delta_limit", limit.delta_atto)),
-		PE_IF(pure, PE_INT8("epsilon_limit", limit.epsilon_nano)),
+		PE_LIMIT_FIELDS(declared->accounting, limit),
 		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(old->relation), false)),
 		PE_INT4("max_rows", declared->max_rows),
 		PE_TEXT("unit_type", unit_type(declared)),
@@ -291,7 +288,6 @@ register_table(const pe_dataset *declared)
 	static pe_statement insert;
 	Oid			relation = declared->relation;
 	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta, declared->delta_share);
-	bool		pure = declared->accounting == PE_PURE;
 	bool		has_values = declared->private_column != NULL;
 	bool		has_blocks = declared->max_blocks > 0;
 	bytea	   *key = new_bytes(HASH_SIZE);
@@ -316,12 +312,10 @@ register_table(const pe_dataset *declared)
 		PE_FLOAT8("epsilon", declared->epsilon),
 		PE_FLOAT8("delta", declared->delta),
 		PE_FLOAT8("delta_share", declared->delta_share),
-		PE_IF(!pure, PE_INT8("rho_limit", limit.rho_nano)),
-		PE_IF(!pure, PE_INT8("rho_spent", 0)),
-		PE_IF(!pure, PE_INT8("delta_limit", limit.delta_atto)),
-		PE_IF(!pure, PE_INT8("delta_spent", 0)),
-		PE_IF(pure, PE_INT8("epsilon_limit", limit.epsilon_nano)),
-		PE_IF(pure, PE_INT8("epsilon_spent", 0)),
+		PE_LIMIT_FIELDS(declared->accounting, limit),
+		PE_SQL("rho_spent", "0 * $rho_limit"),
+		PE_SQL("delta_spent", "0 * $delta_limit"),
+		PE_SQL("epsilon_spent", "0 * $epsilon_limit"),
 		PE_IF(has_blocks, PE_TEXT("time_attribute", declared->time_attribute)),
 		PE_IF(has_blocks, PE_TEXT("time_type", declared->time_type)),
 		PE_IF(has_blocks, PE_INT4("max_blocks", declared->max_blocks)),

@@ -692,15 +692,11 @@ pe_series_lock(const pe_series *series, int period)
 char *
 pe_series_paid_request(const pe_series *series)
 {
-	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE id = $1 AND series_id = $2 AND rho = $3", 3, {INT8OID, INT8OID, INT8OID}};
-	Datum		key[3] = {Int64GetDatum(series->charge_id), Int64GetDatum(series->id), Int64GetDatum(series->nano)};
-	char	   *request;
-	pe_access	access;
+	Datum		key[1] = {Int64GetDatum(series->charge_id)};
+	pe_row	   *row = pe_row_last("charge", "charge_pkey", key, 1);
 
-	pe_access_begin(&access);
-	request = pe_access_read(&find, key, NULL) == 1 ? pe_access_text(0, 1) : NULL;
-	pe_access_end(&access);
-	return request;
+	return row != NULL && pe_row_int64(row, "series_id") == series->id && pe_row_int64(row, "rho") == series->nano
+		? pe_row_text(row, "request") : NULL;
 }
 
 /* By the number of periods: it may have been prolonged once more since the row was read. */

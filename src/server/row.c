@@ -16,6 +16,7 @@
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
@@ -34,6 +35,7 @@
 struct pe_row
 {
 	Oid			table;
+	TupleDesc	desc;			/* of a row of a result; NULL: of the table */
 	int			columns;
 	Datum	   *value;
 	bool	   *isnull;
@@ -73,12 +75,12 @@ pe_table_lock(const char *table)
 }
 
 static pe_row *
-empty_row(Relation relation)
+empty_row(Oid table, TupleDesc desc)
 {
 	pe_row	   *row = palloc0(sizeof(*row));
 
-	row->table = RelationGetRelid(relation);
-	row->columns = RelationGetDescr(relation)->natts;
+	row->table = table;
+	row->columns = desc->natts;
 	row->value = palloc0(row->columns * sizeof(Datum));
 	row->isnull = palloc(row->columns * sizeof(bool));
 	memset(row->isnull, true, row->columns * sizeof(bool));
@@ -147,7 +149,7 @@ scan_index(const char *table, const char *index_name, const Datum *key, int keys
 	found = begin_scan(relation, index, snapshot, scan_key, keys);
 	while (list_length(rows) < most && index_getnext_slot(found, direction, slot))
 	{
-		pe_row	   *row = empty_row(relation);
+		pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
 
 		take_values(row, slot);
 		rows = lappend(rows, row);
@@ -217,14 +219,45 @@ pe_row_lock(pe_row *row)
  * ------------------------------------------------------------------
  */
 
+pe_row *
+pe_row_of_result(uint64 number)
+{
+	pe_row	   *row = empty_row(InvalidOid, SPI_tuptable->tupdesc);
+
+	row->desc = SPI_tuptable->tupdesc;
+	heap_deform_tuple(SPI_tuptable->vals[number], row->desc, row->value, row->isnull);
+	return row;
+}
+
+/* Columns are mostly asked for in their order. */
+static AttrNumber
+number_in_result(TupleDesc desc, const char *name)
+{
+	static int	next = 0;
+
+	for (int n = 0; n < desc->natts; n++, next++)
+	{
+		next = next < desc->natts ? next : 0;
+		if (strcmp(NameStr(TupleDescAttr(desc, next)->attname), name) == 0)
+			return ++next;
+	}
+	return 0;
+}
+
 static int
 column_named(const pe_row *row, const char *name)
 {
-	AttrNumber	number = get_attnum(row->table, name);
+	AttrNumber	number = row->desc != NULL ? number_in_result(row->desc, name) : get_attnum(row->table, name);
 
 	if (number <= 0 || number > row->columns)
 		elog(ERROR, "a table of the ledger has no column \"%s\"", name);
 	return number - 1;
+}
+
+bool
+pe_row_is_null(const pe_row *row, const char *column)
+{
+	return row->isnull[column_named(row, column)];
 }
 
 int64
@@ -234,7 +267,7 @@ pe_row_int64(const pe_row *row, const char *column)
 
 	if (row->isnull[i])
 		return 0;
-	switch (get_atttype(row->table, i + 1))
+	switch (row->desc != NULL ? TupleDescAttr(row->desc, i)->atttypid : get_atttype(row->table, i + 1))
 	{
 		case INT8OID:
 		case TIMESTAMPTZOID:
@@ -495,7 +528,7 @@ void
 pe_row_insert(const char *table, const pe_field *fields, int count)
 {
 	Relation	relation = open_table(table, RowExclusiveLock);
-	pe_row	   *row = empty_row(relation);
+	pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
 
 	table_close(relation, NoLock);
 	set_fields(row, fields, count);

@@ -31,6 +31,9 @@ extern List *pe_rows(const char *table, const char *index, const Datum *key, int
 /* The last one of them; NULL if there is none. */
 extern pe_row *pe_row_last(const char *table, const char *index, const Datum *key, int keys);
 
+/* A row of the last result of a statement (access.h), to be read while that is there. */
+extern pe_row *pe_row_of_result(uint64 number);
+
 typedef enum pe_row_lock_result
 {
 	PE_ROW_LOCKED,				/* until the transaction ends; its values are the newest */
@@ -41,6 +44,7 @@ typedef enum pe_row_lock_result
 extern pe_row_lock_result pe_row_lock(pe_row *row);
 
 /* Values of a column; a timestamptz is an int64 too.  NULL is 0, and NULL where there are pointers. */
+extern bool pe_row_is_null(const pe_row *row, const char *column);
 extern int64 pe_row_int64(const pe_row *row, const char *column);
 extern bool pe_row_bool(const pe_row *row, const char *column);
 extern char *pe_row_text(const pe_row *row, const char *column);
