@@ -56,14 +56,20 @@ role_of(bool frozen, Oid role_oid, const char *role_name)
 	return frozen ? get_role_oid(role_name, true) : role_oid;
 }
 
-/* A superuser has the privileges of every role: a budget is open to him by membership alone, or a test of his spends what is another's. */
+/*
+ * A superuser has the privileges of every role: a budget is open to him by
+ * membership alone, or a test of his spends what is another's.
+ */
 static bool
 may_spend(Oid user, Oid role)
 {
 	return superuser_arg(user) ? is_member_of_role_nosuper(user, role) : has_privs_of_role(user, role);
 }
 
-/* The one who hears of a charge is not the one who pays it in a SECURITY DEFINER function and in REFRESH MATERIALIZED VIEW. */
+/*
+ * The one who hears of a charge is not the one who pays it in a SECURITY
+ * DEFINER function and in REFRESH MATERIALIZED VIEW.
+ */
 bool
 pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget)
 {
@@ -167,7 +173,8 @@ pe_budget_choose(const pe_dataset *dataset, const char *role)
 				 role == NULL
 				 ? errmsg("you have no budget on dataset \"%s\"", dataset->name)
 				 : errmsg("role \"%s\" has no budget on dataset \"%s\" that you may use", role, dataset->name),
-				 superuser() ? errhint("A superuser spends no budget of a role that he is not a member of. Use SET ROLE, or grant one with dp.grant_budget.")
+				 superuser() ? errhint("A superuser spends no budget of a role that he is not a member of. Use SET "
+									   "ROLE, or grant one with dp.grant_budget.")
 				 : errhint("The owner of the table grants one with dp.grant_budget.")));
 	if (count > 1)
 		ereport(ERROR,
@@ -237,7 +244,10 @@ pe_budget_epsilon_left(const pe_budget *budget)
 	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
-/* The limit of a budget of which other grants have counted nothing.  What a budget per block has spent in one block it may still spend in the others. */
+/*
+ * The limit of a budget that other grants have not counted.  What a
+ * budget per block has spent in one block it may still spend in the others.
+ */
 static pe_amount
 nothing_promised(const pe_budget *former)
 {
@@ -250,9 +260,11 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 {
 	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
-		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
+		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) "
+		"ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
-	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid), CStringGetTextDatum(grant->role)};
+	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid),
+		CStringGetTextDatum(grant->role)};
 	Datum		key[1];
 	candidate	found;
 
@@ -273,11 +285,16 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 void
 pe_budgets_total(int64 dataset_id, int64 budget_id)
 {
-	static pe_statement total = {NULL, "UPDATE dp_ledger.budget b SET per_block = false, " SET("rho", "s.rho") ", " SET("delta", "s.delta") ", "
-		SET("epsilon", "s.epsilon") " FROM (SELECT o.id, coalesce(sum(c.rho), 0)::pg_catalog.int8 AS rho, coalesce(sum(c.delta), 0)::pg_catalog.int8 AS delta, "
-		"coalesce(sum(c.epsilon), 0)::pg_catalog.int8 AS epsilon FROM dp_ledger.budget o LEFT JOIN dp_ledger.charge c ON c.budget_id = o.id AND c.dataset_id = $1 "
-	"WHERE o.dataset_id = $1 AND o.per_block AND $2 IN (0, o.id) GROUP BY o.id) s WHERE b.id = s.id", 2, {INT8OID, INT8OID}};
-	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block s USING dp_ledger.budget b WHERE s.dataset_id = $1 AND b.id = s.budget_id AND NOT b.per_block", 1,
+	static pe_statement total = {NULL, "UPDATE dp_ledger.budget b "
+		"SET per_block = false, " SET("rho", "s.rho") ", " SET("delta", "s.delta") ", "
+		SET("epsilon", "s.epsilon") " FROM (SELECT o.id, coalesce(sum(c.rho), 0)::pg_catalog.int8 AS rho, "
+									"coalesce(sum(c.delta), 0)::pg_catalog.int8 AS delta, "
+		"coalesce(sum(c.epsilon), 0)::pg_catalog.int8 AS epsilon FROM dp_ledger.budget o "
+		"LEFT JOIN dp_ledger.charge c ON c.budget_id = o.id AND c.dataset_id = $1 "
+		"WHERE o.dataset_id = $1 AND o.per_block AND $2 IN (0, o.id) GROUP BY o.id) s "
+		"WHERE b.id = s.id", 2, {INT8OID, INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block s USING dp_ledger.budget b "
+		"WHERE s.dataset_id = $1 AND b.id = s.budget_id AND NOT b.per_block", 1,
 	{INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(budget_id)};
 
@@ -290,7 +307,8 @@ static void
 count_by_block(int64 dataset_id, int64 budget_id)
 {
 	static pe_statement mark = {NULL, "UPDATE dp_ledger.budget SET per_block = true WHERE id = $1", 1, {INT8OID}};
-	static pe_statement write = {NULL, "UPDATE dp_ledger.budget SET " SET("rho", "$2") ", " SET("delta", "$3") ", " SET("epsilon", "$4") " WHERE id = $1", 4,
+	static pe_statement write = {NULL, "UPDATE dp_ledger.budget "
+		"SET " SET("rho", "$2") ", " SET("delta", "$3") ", " SET("epsilon", "$4") " WHERE id = $1", 4,
 	{INT8OID, INT8OID, INT8OID, INT8OID}};
 	Datum		values[4] = {Int64GetDatum(budget_id)};
 	pe_amount	most;
@@ -370,8 +388,9 @@ check_spent(const pe_grant *grant, pe_amount limit, const pe_budget *former)
 }
 
 /* What was spent stays; nothing, where another accounting counted or the row is new. */
-#define SPENT(what) PE_SQL(what "_spent", present ? "CASE WHEN $" what "_limit IS NOT NULL THEN coalesce(" what "_spent, 0) END" : \
-						   "0 * $" what "_limit")
+#define SPENT(what) \
+	PE_SQL(what "_spent", present ? "CASE WHEN $" what "_limit IS NOT NULL THEN coalesce(" what "_spent, 0) END" \
+		   : "0 * $" what "_limit")
 
 static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
@@ -424,11 +443,13 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 		counted = former.spent;
 	pe_grants_read(dataset->id, former.id, dataset->accounting, &promised, &cap_left);
 	if (grant->accounting != PE_PURE && !grant->overcommit)
-		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto, cap_left.delta_atto - promised.delta_atto);
+		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto,
+										  cap_left.delta_atto - promised.delta_atto);
 	if (present)
 		check_spent(grant, limit, &former);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted), pe_amount_less(limit, former.limit));
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted),
+						 pe_amount_less(limit, former.limit));
 	write_grant(dataset, grant, limit, present, former.id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
@@ -440,7 +461,8 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 	static pe_statement revoke = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
-	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget WHERE dataset_id = $1 "
+		"AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
 	pe_act		act;
 	pe_access	access;
@@ -460,14 +482,17 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 void
 pe_budgets_place(const pe_dataset *dataset, bool local)
 {
-	static pe_statement forget = {NULL, "UPDATE dp_ledger.budget SET role_oid = NULL WHERE dataset_id = $1 AND NOT ($2 AND EXISTS "
-	"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
+	static pe_statement forget = {NULL, "UPDATE dp_ledger.budget SET role_oid = NULL "
+		"WHERE dataset_id = $1 AND NOT ($2 AND EXISTS (SELECT FROM pg_catalog.pg_authid a "
+		"WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
 	/* two rows under one name: one of them is of a role that was renamed, and nobody can say which */
 	static pe_statement find = {NULL, "UPDATE dp_ledger.budget b SET role_oid = a.oid FROM pg_catalog.pg_authid a "
 		"WHERE b.dataset_id = $1 AND b.role_oid IS NULL AND a.rolname = b.role_name AND NOT EXISTS "
-		"(SELECT FROM dp_ledger.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name OR o.role_oid = a.oid))", 1,
+		"(SELECT FROM dp_ledger.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name "
+		"OR o.role_oid = a.oid))", 1,
 	{INT8OID}};
-	static pe_statement missing = {NULL, "SELECT role_name FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
+	static pe_statement missing = {NULL, "SELECT role_name FROM dp_ledger.budget "
+		"WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
 	{INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), BoolGetDatum(local)};
 	pe_access	access;
@@ -479,7 +504,8 @@ pe_budgets_place(const pe_dataset *dataset, bool local)
 	rows = pe_access_write(&missing, values, NULL);
 	for (uint64 row = 0; row < rows && !dataset->dropped; row++)
 		ereport(NOTICE,
-				(errmsg("the budget of role \"%s\" on dataset \"%s\" cannot be used", pe_access_text(row, 1), dataset->name),
+				(errmsg("the budget of role \"%s\" on dataset \"%s\" cannot be used", pe_access_text(row, 1),
+						dataset->name),
 				 errdetail("There is no such role here, or several budgets were granted under its name."),
 				 errhint("Create the role if need be and grant the budget again; what was spent is kept.")));
 	pe_access_end(&access);
@@ -489,8 +515,8 @@ bool
 pe_release_is_paid(int64 id, bool frozen)
 {
 	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp_ledger.release r "
-		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp_ledger.budget b ON b.id = c.budget_id "
-	"WHERE r.id = $1", 1, {INT8OID}};
+		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
+		"JOIN dp_ledger.budget b ON b.id = c.budget_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 	Oid			user = GetUserId();
 	pe_access	access;

@@ -243,13 +243,11 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 }
 
 #define LINES \
-	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
-	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.relations, c.series_id, " \
-	"c.block_from, c.block_to, c.other_times, c.hash, b.id IS NOT NULL OR c.budget_id = 0 AS has_budget " \
+	"SELECT c.*, b.id IS NOT NULL OR c.budget_id = 0 AS has_budget " \
 	"FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
-/* Whatever is there changes the text of the line: what is missing becomes a number that the ledger never writes. */
+/* Each value changes the text of the line: a missing one becomes a number that the ledger never writes. */
 static pe_time_blocks
 blocks_of_row(const pe_row *row)
 {
@@ -450,7 +448,8 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 static void
 check_head(pe_chain_check *check, Datum *values)
 {
-	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts "
+		"FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
 	int64		said;
 	int64		said_acts;
 
@@ -463,7 +462,8 @@ check_head(pe_chain_check *check, Datum *values)
 		check->finding = psprintf("charges are missing at the end: " INT64_FORMAT, said - check->last_seq);
 	else if (check->finding == NULL && said_acts > check->last_act)
 		check->finding = psprintf("acts are missing at the end: " INT64_FORMAT, said_acts - check->last_act);
-	else if (check->finding == NULL && (said != check->last_seq || said_acts != check->last_act || !is_hash(bytea_of(0, 2), check->head)))
+	else if (check->finding == NULL && (said != check->last_seq || said_acts != check->last_act ||
+										!is_hash(bytea_of(0, 2), check->head)))
 		check->finding = "the head of the chain is not that of its last charge or act";
 	check->last_seq = Max(check->last_seq, said);
 }
@@ -472,35 +472,43 @@ check_head(pe_chain_check *check, Datum *values)
 static void
 check_blocks(pe_chain_check *check, Datum *values)
 {
-	static pe_statement differing = {NULL, "WITH a AS (SELECT 0::pg_catalog.int8 AS id, NULL::text AS role, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset "
-		"WHERE id = $1 AND max_blocks IS NOT NULL UNION ALL SELECT id, role_name, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.budget "
-		"WHERE dataset_id = $1 AND per_block) "
-		"SELECT a.role, a.id FROM a, LATERAL (SELECT coalesce(max(rho), 0) AS rho, coalesce(max(delta), 0) AS delta, coalesce(max(epsilon), 0) AS epsilon "
-		"FROM dp_ledger.block_charged c WHERE c.dataset_id = $1 AND c.budget_id = a.id) m "
-		"WHERE (coalesce(a.rho_spent, 0), coalesce(a.delta_spent, 0), coalesce(a.epsilon_spent, 0)) <> (m.rho, m.delta, m.epsilon) "
-		"UNION ALL SELECT a.role, coalesce(a.id, b.budget_id) FROM (SELECT * FROM dp_ledger.block WHERE dataset_id = $1) b FULL JOIN "
-		"(SELECT * FROM dp_ledger.block_charged WHERE dataset_id = $1) c USING (budget_id, block) LEFT JOIN a ON a.id = budget_id "
-		"WHERE (b.rho_spent, b.delta_spent, b.epsilon_spent) IS DISTINCT FROM (c.rho, c.delta, c.epsilon) ORDER BY 2 LIMIT 1", 1, {INT8OID}};
+	static pe_statement differing = {NULL, "WITH a AS (SELECT 0::pg_catalog.int8 AS id, NULL::text AS role, "
+		"rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset WHERE id = $1 AND max_blocks IS NOT NULL "
+		"UNION ALL SELECT id, role_name, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.budget "
+		"WHERE dataset_id = $1 AND per_block) SELECT a.role, a.id FROM a, LATERAL "
+		"(SELECT coalesce(max(rho), 0) AS rho, coalesce(max(delta), 0) AS delta, coalesce(max(epsilon), 0) "
+		"AS epsilon FROM dp_ledger.block_charged c WHERE c.dataset_id = $1 AND c.budget_id = a.id) m "
+		"WHERE (coalesce(a.rho_spent, 0), coalesce(a.delta_spent, 0), coalesce(a.epsilon_spent, 0)) <> (m.rho, "
+		"m.delta, m.epsilon) UNION ALL SELECT a.role, coalesce(a.id, b.budget_id) FROM (SELECT * "
+		"FROM dp_ledger.block WHERE dataset_id = $1) b FULL JOIN (SELECT * FROM dp_ledger.block_charged "
+		"WHERE dataset_id = $1) c USING (budget_id, block) LEFT JOIN a ON a.id = budget_id "
+		"WHERE (b.rho_spent, b.delta_spent, b.epsilon_spent) IS DISTINCT FROM (c.rho, c.delta, c.epsilon) "
+		"ORDER BY 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = text_of(0, 1) == NULL
 			? "what blocks have lost of the cap is not the sum of the charges"
-			: psprintf("what blocks have lost of the budget of role \"%s\" is not the sum of its charges", text_of(0, 1));
+			: psprintf("what blocks have lost of the budget of role \"%s\" is not the sum of its charges",
+					   text_of(0, 1));
 }
 
-/* What was spent of the cap and of every budget must be the sums of the lines, where blocks do not count by themselves. */
+/*
+ * What was spent of the cap and of every budget must be the sums of the lines,
+ * where blocks do not count by themselves.
+ */
 static void
 check_sums(pe_chain_check *check, Datum *values)
 {
 	static pe_statement differing = {NULL, "SELECT NULL::text AS role, 0 AS id FROM dp_ledger.dataset d, "
-		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"WHERE d.id = $1 AND d.max_blocks IS NULL AND (d.rho_spent <> coalesce(s.rho, 0) OR d.delta_spent <> coalesce(s.delta, 0) "
-		"OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
+		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge "
+		"WHERE dataset_id = $1) s WHERE d.id = $1 AND d.max_blocks IS NULL AND (d.rho_spent <> coalesce(s.rho, 0) "
+		"OR d.delta_spent <> coalesce(s.delta, 0) OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
 		"UNION ALL SELECT b.role_name, b.id FROM dp_ledger.budget b LEFT JOIN "
-		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
-		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1 AND NOT b.per_block AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
-		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
-	"ORDER BY 2 LIMIT 1", 1, {INT8OID}};
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
+		"WHERE dataset_id = $1 GROUP BY budget_id) s ON s.budget_id = b.id "
+		"WHERE b.dataset_id = $1 AND NOT b.per_block AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
+		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) "
+		"<> coalesce(s.epsilon, 0)) ORDER BY 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = text_of(0, 1) == NULL
@@ -509,40 +517,52 @@ check_sums(pe_chain_check *check, Datum *values)
 }
 
 /*
- * Every series is what was paid for, and what is stored and was tried of its periods is what the lines say.  One that is older than
- * a broken chain which was attested is no longer looked at: it has ended.
+ * Every series is what was paid for, and what is stored and was tried of its
+ * periods is what the lines say.  One that is older than a broken chain which
+ * was attested is no longer looked at: it has ended.
  */
 static void
 check_series(pe_chain_check *check, Datum *values)
 {
-	static pe_statement differing = {NULL, "WITH alive AS (SELECT s.*, c.seq, c.rho AS paid FROM dp_ledger.series s LEFT JOIN dp_ledger.charge c "
-		"ON c.id = s.charge_id AND c.dataset_id = $1 AND c.series_id = s.id WHERE s.dataset_id = $1 AND NOT EXISTS (SELECT FROM dp_ledger.charge a "
-		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL OR a.seq > c.seq))), "
-		"report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
-		"c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+	static pe_statement differing = {NULL, "WITH alive AS (SELECT s.*, c.seq, c.rho AS paid "
+		"FROM dp_ledger.series s LEFT JOIN dp_ledger.charge c ON c.id = s.charge_id AND c.dataset_id = $1 "
+		"AND c.series_id = s.id WHERE s.dataset_id = $1 AND NOT EXISTS (SELECT FROM dp_ledger.charge a "
+		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL "
+		"OR a.seq > c.seq))), report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb "
+		"OPERATOR(pg_catalog.->>) 'period')::int4 AS period, c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
+		"'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
 		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'report'), "
-		"attempt AS (SELECT c.series_id, s.series, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
-		"max((c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'attempt')::int4) AS last FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
-		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'attempt' GROUP BY 1, 2, 3) "
-		"SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive WHERE paid IS DISTINCT FROM rho "
-		"UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
-		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) AS periods FROM dp_ledger.charge p "
-		"WHERE p.dataset_id = $1 AND p.series_id = s.id AND p.function = '" PE_PROLONG "') p WHERE p.rho <> s.prolonged_rho OR p.periods <> s.periods "
-		"UNION ALL SELECT series, 'series \"%s\" goes on after the ledger was attested' FROM alive WHERE ended IS NULL AND EXISTS "
-		"(SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST "' AND a.seq > alive.seq) "
-		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is not what was stored' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
-		"WHERE p.payload IS NOT NULL AND NOT EXISTS (SELECT FROM report r WHERE r.id = p.charge_id AND r.series_id = s.id AND r.period = p.period "
+		"attempt AS (SELECT c.series_id, s.series, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
+		"'period')::int4 AS period, max((c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'attempt')::int4) "
+		"AS last FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'attempt' "
+		"GROUP BY 1, 2, 3) SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive "
+		"WHERE paid IS DISTINCT FROM rho UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it "
+		"was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
+		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) "
+		"AS periods FROM dp_ledger.charge p WHERE p.dataset_id = $1 AND p.series_id = s.id "
+		"AND p.function = '" PE_PROLONG "') p WHERE p.rho <> s.prolonged_rho OR p.periods <> s.periods "
+		"UNION ALL SELECT series, 'series \"%s\" goes on after the ledger was attested' FROM alive "
+		"WHERE ended IS NULL AND EXISTS (SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 "
+		"AND a.function = '" PE_ATTEST "' AND a.seq > alive.seq) "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is not what was stored' FROM alive s "
+		"JOIN dp_ledger.series_period p ON p.series_id = s.id WHERE p.payload IS NOT NULL AND NOT EXISTS (SELECT "
+		"FROM report r WHERE r.id = p.charge_id AND r.series_id = s.id AND r.period = p.period "
 		"AND r.sha256 = pg_catalog.encode(pg_catalog.sha256(p.payload), 'hex')) "
-		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s JOIN report r ON r.series_id = s.id "
-		"WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.charge_id = r.id) "
-		"UNION ALL SELECT coalesce(s.series, a.series), 'attempts to measure series \"%s\" are not those of the lines' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
-		"FULL JOIN attempt a ON a.series_id = s.id AND a.period = p.period WHERE a.last IS DISTINCT FROM p.attempts "
-		"UNION ALL SELECT s.series, 'series \"%s\" goes on after its end' FROM alive s WHERE s.ended IS NULL AND EXISTS (SELECT FROM dp_ledger.act e "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s "
+		"JOIN report r ON r.series_id = s.id WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p "
+		"WHERE p.series_id = s.id AND p.charge_id = r.id) "
+		"UNION ALL SELECT coalesce(s.series, a.series), 'attempts to measure series \"%s\" are not those of the "
+		"lines' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
+		"FULL JOIN attempt a ON a.series_id = s.id AND a.period = p.period "
+		"WHERE a.last IS DISTINCT FROM p.attempts UNION ALL SELECT s.series, 'series \"%s\" goes on after its end' "
+		"FROM alive s WHERE s.ended IS NULL AND EXISTS (SELECT FROM dp_ledger.act e "
 		"WHERE e.dataset_id = $1 AND e.act = 'end_series' AND e.subject = s.series) "
-		"UNION ALL SELECT c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'series', 'series \"%s\" is missing' FROM dp_ledger.charge c "
-		"WHERE c.dataset_id = $1 AND c.function = 'dp.create_series' AND NOT EXISTS (SELECT FROM dp_ledger.series s WHERE s.id = c.series_id) "
-		"AND NOT EXISTS (SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND a.seq > c.seq) "
-	"ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
+		"UNION ALL SELECT c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'series', 'series \"%s\" is "
+		"missing' FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.function = 'dp.create_series' "
+		"AND NOT EXISTS (SELECT FROM dp_ledger.series s WHERE s.id = c.series_id) AND NOT EXISTS (SELECT "
+		"FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' "
+		"AND a.seq > c.seq) ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = psprintf(text_of(0, 2), text_of(0, 1));

@@ -35,7 +35,11 @@ typedef struct pe_dataset
 	AttrNumber	time_number;
 	bool		append_only;	/* rows of closed periods stay as they are, and none come late */
 	bool		held;			/* which triggers on the table and all that inherit from it hold */
-	int			max_blocks;		/* in which a unit has rows, as is promised; 0: the cap is of all times together (time_blocks.h) */
+	/*
+	 * in which a unit has rows, as is promised; 0: the cap is of all times
+	 * together (time_blocks.h)
+	 */
+	int			max_blocks;
 	int			block_months;	/* the length of a block */
 	int			block_days;		/* likewise; one of the two is 0 */
 	char	   *block_zone;		/* whose calendar it is of */

@@ -123,7 +123,8 @@ insert_at_once(pe_statement *kept, const pe_field *fields, int count, const char
 
 /* Inserts a model; false if another one has the name, or, at once, if somebody is about to. */
 static bool
-insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient, bool at_once)
+insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient,
+			 bool at_once)
 {
 	static pe_statement insert;
 	const pe_model_record *record = request->model;
@@ -151,7 +152,8 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 static bool
 name_is_taken(const char *name, int64 release_id)
 {
-	static pe_statement other = {NULL, "SELECT FROM dp_ledger.model WHERE model = $1 AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
+	static pe_statement other = {NULL, "SELECT FROM dp_ledger.model WHERE model = $1 "
+		"AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
 	Datum		key[2] = {CStringGetTextDatum(name), Int64GetDatum(release_id)};
 
 	return pe_access_write(&other, key, NULL) > 0;
@@ -197,7 +199,7 @@ secret_number(void)
 /*
  * Inserts a model under a number: its release's, and if somebody has taken that
  * name, who can guess which number comes next, one more, which he cannot: so there
- * is nobody to wait for.  Whoever paid has a model.
+ * is nobody to wait for.  Who paid has a model.
  */
 static void
 insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
@@ -240,7 +242,8 @@ static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
 	static pe_statement alias;
-	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
+	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 "
+		"AND model = $2", 2, {INT8OID, TEXTOID}};
 	static pe_statement there = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
 	pe_field	fields[] = {
@@ -259,7 +262,8 @@ add_name(const pe_charge_request *request, int64 release_id)
 	};
 
 	if (pe_access_write(&mine, key, NULL) == 0 && pe_access_write(&there, key, NULL) > 0 &&
-		!insert_at_once(&alias, PE_FIELDS(fields), "FROM dp_ledger.model WHERE release_id = $release_id ORDER BY id LIMIT 1 "
+		!insert_at_once(&alias, PE_FIELDS(fields),
+						"FROM dp_ledger.model WHERE release_id = $release_id ORDER BY id LIMIT 1 "
 						UNLESS_TAKEN))
 		refuse_busy_name(request->model->name);
 }
@@ -271,7 +275,8 @@ add_name(const pe_charge_request *request, int64 release_id)
 static bool
 hold_release(int64 release_id)
 {
-	static pe_statement hold = {NULL, "SELECT FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
+	static pe_statement hold = {NULL, "SELECT FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL "
+		"FOR SHARE SKIP LOCKED", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(release_id)};
 
 	return pe_access_write(&hold, key, NULL) == 1;
@@ -320,7 +325,8 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 char *
 pe_model_name(int64 release_id, const char *wanted)
 {
-	static pe_statement names = {NULL, "SELECT model FROM dp_ledger.model WHERE release_id = $1 ORDER BY model = $2 DESC, id LIMIT 1",
+	static pe_statement names = {NULL, "SELECT model FROM dp_ledger.model WHERE release_id = $1 "
+		"ORDER BY model = $2 DESC, id LIMIT 1",
 	2, {INT8OID, TEXTOID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(wanted != NULL ? wanted : "")};
 	pe_access	access;
@@ -349,7 +355,8 @@ check_may_use(const char *name, int64 dataset_id, int64 release_id)
 	pe_dataset *dataset = pe_dataset_load_by_id(dataset_id);
 
 	if (dataset == NULL ||
-		(!pe_dataset_owned_by(dataset, GetUserId()) && (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
+		(!pe_dataset_owned_by(dataset, GetUserId()) &&
+		 (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
 		refuse_model(name);
 }
 
@@ -365,7 +372,8 @@ floats_of_row(int column, int *count)
 	double	   *number;
 
 	MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
-	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls, count);
+	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  &nulls, count);
 	number = palloc((*count + 1) * sizeof(double));
 	for (int i = 0; i < *count; i++)
 		number[i] = DatumGetFloat8(elements[i]);
@@ -376,9 +384,9 @@ floats_of_row(int column, int *count)
 pe_kept_model *
 pe_model_load(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
-		"FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r "
-	"WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, "
+		"features, coefficients FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
+		"FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
@@ -410,7 +418,8 @@ pe_model_load(const char *name)
 static void
 check_may_drop(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp_ledger.model WHERE model = $1 FOR UPDATE", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp_ledger.model WHERE model = $1 "
+		"FOR UPDATE", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_dataset *dataset;
 	int64		dataset_id = 0;

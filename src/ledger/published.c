@@ -26,8 +26,9 @@ is_of(uint64 row, Oid relation, bool local)
 pe_published
 pe_published_find(Oid relation, int64 *series_id)
 {
-	static pe_statement find = {NULL, "SELECT relation_oid, row_type_oid, owner_oid, owner, identity, relation_schema = $2 AND relation_name = $3, coalesce(series_id, 0) "
-		"FROM dp_ledger.published WHERE relation_oid = $1 OR (relation_schema = $2 AND relation_name = $3)", 3,
+	static pe_statement find = {NULL, "SELECT relation_oid, row_type_oid, owner_oid, owner, identity, "
+		"relation_schema = $2 AND relation_name = $3, coalesce(series_id, 0) FROM dp_ledger.published "
+		"WHERE relation_oid = $1 OR (relation_schema = $2 AND relation_name = $3)", 3,
 	{OIDOID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {
 		ObjectIdGetDatum(relation), CStringGetTextDatum(get_namespace_name(get_rel_namespace(relation))),
@@ -56,7 +57,8 @@ pe_published_find(Oid relation, int64 *series_id)
 }
 
 /* Of the system and the database that an identity has in front. */
-#define SAME_PART(number) "pg_catalog.split_part(identity, '/', " number ") = pg_catalog.split_part($identity, '/', " number ")"
+#define SAME_PART(number) \
+	"pg_catalog.split_part(identity, '/', " number ") = pg_catalog.split_part($identity, '/', " number ")"
 
 void
 pe_published_remember(Oid relation, int64 series_id)
@@ -80,7 +82,8 @@ pe_published_remember(Oid relation, int64 series_id)
 	pe_access_named(&forget, "DELETE FROM dp_ledger.published p WHERE CASE WHEN " SAME_PART("1") " AND " SAME_PART("3")
 					" THEN relation_oid = $relation_oid OR (owner_oid = $owner_oid AND NOT EXISTS "
 					"(SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation_oid AND c.reltype = p.row_type_oid)) "
-					"ELSE relation_schema = $relation_schema AND relation_name = $relation_name END", PE_FIELDS(fields));
+					"ELSE relation_schema = $relation_schema AND relation_name = $relation_name "
+					"END", PE_FIELDS(fields));
 	pe_access_insert(&insert, "published", PE_FIELDS(fields), "");
 	pe_access_end(&access);
 }
@@ -89,19 +92,22 @@ char *
 pe_relation_burden(Oid relation)
 {
 	static pe_statement find = {NULL, "SELECT b.what FROM ("
-		"SELECT 1, 'constraint \"' || conname || '\"' || CASE WHEN conrelid <> $1 THEN ' of table ' || conrelid::pg_catalog.regclass ELSE '' END "
-		"FROM pg_catalog.pg_constraint WHERE (conrelid = $1 AND contype NOT IN ('p', 'u', 'n', 't')) OR confrelid = $1 "
+		"SELECT 1, 'constraint \"' || conname || '\"' || CASE WHEN conrelid <> $1 "
+		"THEN ' of table ' || conrelid::pg_catalog.regclass ELSE '' END FROM pg_catalog.pg_constraint "
+		"WHERE (conrelid = $1 AND contype NOT IN ('p', 'u', 'n', 't')) OR confrelid = $1 "
 		"UNION ALL SELECT 2, 'trigger \"' || tgname || '\"' FROM pg_catalog.pg_trigger WHERE tgrelid = $1 "
 		"UNION ALL SELECT 3, 'rule \"' || rulename || '\"' FROM pg_catalog.pg_rewrite WHERE ev_class = $1 "
 		"UNION ALL SELECT 4, 'policy \"' || polname || '\"' FROM pg_catalog.pg_policy WHERE polrelid = $1 "
-		"UNION ALL SELECT 5, 'row level security' FROM pg_catalog.pg_class WHERE oid = $1 AND (relrowsecurity OR relforcerowsecurity) "
-		"UNION ALL SELECT 6, 'child ' || inhrelid::pg_catalog.regclass FROM pg_catalog.pg_inherits WHERE inhparent = $1 "
-		"UNION ALL SELECT 6, 'parent ' || inhparent::pg_catalog.regclass FROM pg_catalog.pg_inherits WHERE inhrelid = $1 "
-		"UNION ALL SELECT 7, 'default of column \"' || a.attname || '\"' FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a "
-		"ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = $1 "
-		"UNION ALL SELECT 8, 'index \"' || c.relname || '\", which computes' FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
-		"WHERE i.indrelid = $1 AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)"
-	") AS b (kind, what) ORDER BY b.kind, b.what LIMIT 1", 1, {OIDOID}};
+		"UNION ALL SELECT 5, 'row level security' FROM pg_catalog.pg_class "
+		"WHERE oid = $1 AND (relrowsecurity OR relforcerowsecurity) UNION ALL SELECT 6, 'child ' "
+		"|| inhrelid::pg_catalog.regclass FROM pg_catalog.pg_inherits WHERE inhparent = $1 "
+		"UNION ALL SELECT 6, 'parent ' || inhparent::pg_catalog.regclass FROM pg_catalog.pg_inherits "
+		"WHERE inhrelid = $1 UNION ALL SELECT 7, 'default of column \"' || a.attname || '\"' "
+		"FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a ON a.attrelid = d.adrelid "
+		"AND a.attnum = d.adnum WHERE d.adrelid = $1 UNION ALL SELECT 8, 'index \"' || c.relname "
+		"|| '\", which computes' FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
+		"WHERE i.indrelid = $1 AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)) AS b (kind, what) "
+		"ORDER BY b.kind, b.what LIMIT 1", 1, {OIDOID}};
 	Datum		values[1] = {ObjectIdGetDatum(relation)};
 	char	   *burden = NULL;
 	pe_access	access;

@@ -94,7 +94,10 @@ find_unregistered(Oid relation)
 	return same;
 }
 
-/* 55000 if a registered dataset of the relation's owner is of a table of this name that is gone: a restore may have replaced it. */
+/*
+ * 55000 if a registered dataset of the relation's owner is of a table of this
+ * name that is gone: a restore may have replaced it.
+ */
 static void
 check_not_replaced(const pe_dataset *old, Oid relation)
 {
@@ -103,7 +106,8 @@ check_not_replaced(const pe_dataset *old, Oid relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a table \"%s\" that is gone is dataset \"%s\"", get_rel_name(relation), old->name),
-				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives it up.")));
+				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives "
+						 "it up.")));
 }
 
 /* Whether a row was written of the relation: under its name, or under its OID in a database of this number. */
@@ -142,7 +146,8 @@ check_not_frozen(Oid relation, bool known)
 					(errcode(ERRCODE_PE_FROZEN),
 					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
 					 errdetail("Its ledger was written in another cluster, timeline or database."),
-					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it anew.")));
+					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it "
+							 "anew.")));
 		check_not_replaced(old, relation);
 	}
 }
@@ -179,14 +184,16 @@ same_blocks(const pe_dataset *old, const pe_dataset *declared)
 	if (old->max_blocks == 0 || declared->max_blocks == 0)
 		return old->max_blocks == declared->max_blocks;
 	return old->block_months == declared->block_months && old->block_days == declared->block_days &&
-		strcmp(old->block_zone, declared->block_zone) == 0 && strcmp(old->time_attribute, declared->time_attribute) == 0;
+		strcmp(old->block_zone, declared->block_zone) == 0 &&
+		strcmp(old->time_attribute, declared->time_attribute) == 0;
 }
 
 /* Whether what was spent under one declaration means the same under the other. */
 static bool
 same_terms(const pe_dataset *old, const pe_dataset *declared)
 {
-	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting && same_blocks(old, declared);
+	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting &&
+		same_blocks(old, declared);
 }
 
 /* What is written of the unit's column, and of the private one; NULL without one. */
@@ -213,7 +220,10 @@ refuse_other_terms(void)
 	pg_unreachable();
 }
 
-/* Where nothing was ever charged nothing was measured, and the unit may be another one: an owner has forgotten it, say. */
+/*
+ * Where nothing was ever charged nothing was measured, and the unit may be
+ * another one: an owner has forgotten it, say.
+ */
 static void
 change_unit(const pe_dataset *old, const pe_dataset *declared)
 {
@@ -287,7 +297,8 @@ register_table(const pe_dataset *declared)
 {
 	static pe_statement insert;
 	Oid			relation = declared->relation;
-	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta, declared->delta_share);
+	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta,
+										declared->delta_share);
 	bool		has_values = declared->private_column != NULL;
 	bool		has_blocks = declared->max_blocks > 0;
 	bytea	   *key = new_bytes(HASH_SIZE);
@@ -453,9 +464,11 @@ check_grants(const pe_dataset *before)
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
-	static pe_statement move = {NULL, "UPDATE dp_ledger.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
-		"relation_name = c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-	"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
+	static pe_statement move = {NULL, "UPDATE dp_ledger.dataset d "
+		"SET relation_oid = $2, identity = $3, relation_schema = n.nspname, relation_name = c.relname "
+		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+		"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND "
+		"NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
 	Datum		values[4] = {
 		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
 		ObjectIdGetDatum(dataset->relation)
@@ -484,11 +497,11 @@ void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
 	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, append_only = false, held = false, "
-		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE WHEN max_blocks IS NOT NULL THEN time_type END "
-	"WHERE id = $1", 1, {INT8OID}};
+		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE "
+		"WHEN max_blocks IS NOT NULL THEN time_type END WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
-		"epsilon_limit = epsilon_spent "
+	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget "
+		"SET rho_limit = rho_spent, delta_limit = delta_spent, epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_act		act;
@@ -507,7 +520,8 @@ pe_dataset_unregister(const pe_dataset *dataset)
 int
 pe_dataset_new_version(const pe_dataset *dataset)
 {
-	static pe_statement bump = {NULL, "UPDATE dp_ledger.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
+	static pe_statement bump = {NULL, "UPDATE dp_ledger.dataset SET version = version + 1 WHERE id = $1 "
+		"RETURNING version", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_act		act;
 	pe_access	access;

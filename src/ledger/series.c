@@ -246,7 +246,8 @@ whole_numbers_datum(const int64 *number, int count)
 }
 
 void
-pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id, int64 charge_id)
+pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id,
+				 int64 charge_id)
 {
 	bool		has_sums = series->aggregates > 0;
 	pe_field	fields[] = {
@@ -326,8 +327,9 @@ pe_series_paid(const pe_series_request *request)
 static void
 read_blocks(const pe_series_request *request)
 {
-	static pe_statement read = {NULL, "SELECT min(c.block_from), max(c.block_to) FROM dp_ledger.series s JOIN dp_ledger.charge c ON c.series_id = s.id "
-		"AND (c.id = s.charge_id OR c.function IN ('" PE_PROLONG "', '" PE_PROLONG_NEW "')) WHERE s.id = $1", 1, {INT8OID}};
+	static pe_statement read = {NULL, "SELECT min(c.block_from), max(c.block_to) FROM dp_ledger.series s "
+		"JOIN dp_ledger.charge c ON c.series_id = s.id AND (c.id = s.charge_id "
+		"OR c.function IN ('" PE_PROLONG "', '" PE_PROLONG_NEW "')) WHERE s.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(request->id)};
 
 	(void) pe_access_write(&read, values, NULL);
@@ -344,7 +346,8 @@ bool
 pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks)
 {
 	read_blocks(request);
-	return blocks.limited && !blocks.others && pe_access_int64(0, 1) <= blocks.first && blocks.last <= pe_access_int64(0, 2);
+	return blocks.limited && !blocks.others && pe_access_int64(0, 1) <= blocks.first &&
+		blocks.last <= pe_access_int64(0, 2);
 }
 
 /* The row of a period; NULL: nobody has tried to measure it. */
@@ -371,8 +374,9 @@ raise_damaged(const pe_series_request *request, const char *what)
 static bool
 was_stored(const pe_series_request *request)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE series_id = $1 AND pg_catalog.starts_with(request, $2) "
-		"AND pg_catalog.strpos(request, $3) > 0 LIMIT 1", 3, {INT8OID, TEXTOID, TEXTOID}};
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE series_id = $1 "
+		"AND pg_catalog.starts_with(request, $2) AND pg_catalog.strpos(request, $3) > 0 "
+		"LIMIT 1", 3, {INT8OID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {
 		Int64GetDatum(request->id), CStringGetTextDatum("{\"kind\": \"report\", "),
 		CStringGetTextDatum(psprintf(", \"period\": %d, \"sha256\": ", request->period + 1))
@@ -413,9 +417,11 @@ check_line(const pe_series_request *request, int64 charge_id, const bytea *paylo
 {
 	Datum		key[1] = {Int64GetDatum(charge_id)};
 	pe_row	   *line = pe_row_last("charge", "charge_pkey", key, 1);
-	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1, pe_series_digest(payload));
+	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1,
+								pe_series_digest(payload));
 
-	if (line == NULL || pe_row_int64(line, "series_id") != request->id || !ends_with(pe_row_text(line, "request"), said))
+	if (line == NULL || pe_row_int64(line, "series_id") != request->id ||
+		!ends_with(pe_row_text(line, "request"), said))
 		raise_damaged(request, "is not what its line says");
 }
 
@@ -651,11 +657,15 @@ pe_series_read(const pe_series *series, int period, int64 *values, TimestampTz *
 	return reply.value;
 }
 
-/* A ledger of which the file knows other charges is frozen: nothing is drawn there, and its attestation ends the series. */
+/*
+ * A ledger is frozen where the file knows other charges of it: nothing is drawn
+ * there, and its attestation ends the series.
+ */
 void
 pe_series_anchor(const pe_series *series, const pe_dataset *dataset)
 {
-	static pe_statement find = {NULL, "SELECT seq, hash FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 ORDER BY seq DESC LIMIT 1", 2,
+	static pe_statement find = {NULL, "SELECT seq, hash FROM dp_ledger.charge "
+		"WHERE series_id = $1 AND dataset_id = $2 ORDER BY seq DESC LIMIT 1", 2,
 	{INT8OID, INT8OID}};
 	Datum		key[2] = {Int64GetDatum(series->id), Int64GetDatum(dataset->id)};
 	pe_anchor_link link = {.relation = dataset->relation};
@@ -703,9 +713,11 @@ pe_series_paid_request(const pe_series *series)
 char *
 pe_series_prolonged_request(const pe_series *series)
 {
-	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
-	"AND pg_catalog.strpos(request, $3) > 0 ORDER BY seq DESC LIMIT 1", 3, {INT8OID, INT8OID, TEXTOID}};
-	Datum		key[3] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id), CStringGetTextDatum(psprintf(", \"periods\": %d, ", series->periods))};
+	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge "
+		"WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
+		"AND pg_catalog.strpos(request, $3) > 0 ORDER BY seq DESC LIMIT 1", 3, {INT8OID, INT8OID, TEXTOID}};
+	Datum		key[3] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id),
+		CStringGetTextDatum(psprintf(", \"periods\": %d, ", series->periods))};
 	char	   *request;
 	pe_access	access;
 
@@ -728,7 +740,8 @@ pe_series_check_payer(const pe_series *series, const pe_dataset *dataset)
 void
 pe_series_end(const pe_series *series, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE id = $1 AND ended IS NULL", 2,
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE id = $1 AND ended IS NULL", 2,
 	{INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(series->id), CStringGetTextDatum(because)};
 	pe_act		act;
@@ -749,29 +762,35 @@ pe_series_end(const pe_series *series, const char *because)
 void
 pe_series_end_all(int64 dataset_id, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL", 2,
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE dataset_id = $1 AND ended IS NULL", 2,
 	{INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because)};
 
 	pe_access_write(&end, values, NULL);
 }
 
-/* What canonical texts are made of: names in double quotes, literals, and other names and numbers, those of functions with their parenthesis. */
+/*
+ * What canonical texts are made of: names in double quotes, literals, and other
+ * names and numbers, those of functions with their parenthesis.
+ */
 #define WORDS "\"(?:[^\"]|\"\")*\"|''(?:[^'']|'''')*''|[^ -#%-/:-@[-^`{-~]+[(]?"
 
 /*
- * Names are looked for in the canonical texts.  What was found amiss here would show when a period is measured: it is measured by
- * attributes in force only.
+ * Names are looked for in the canonical texts.  What was found amiss here would
+ * show when a period is measured: it is measured by attributes in force only.
  */
 void
 pe_series_end_using(int64 dataset_id, const char *attribute, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL "
-		"AND ($3 = ANY (attributes) OR EXISTS (SELECT FROM (SELECT predicate UNION ALL SELECT pg_catalog.unnest(aggregates) UNION ALL "
-		"SELECT rolled_up FROM pg_catalog.unnest(attributes) rolled_up WHERE NOT EXISTS (SELECT FROM dp_ledger.attribute d "
-		"WHERE d.dataset_id = $1 AND d.attribute = rolled_up)) used (canonical), pg_catalog.regexp_matches(canonical, '" WORDS "', 'g') word "
-		"WHERE word[1] = '\"' || pg_catalog.replace($3, '\"', '\"\"') || '\"' OR (word[1] = $3 AND $3 !~ '[''\"(]'))) "
-	"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE dataset_id = $1 AND ended IS NULL AND ($3 = ANY (attributes) OR EXISTS (SELECT FROM "
+		"(SELECT predicate UNION ALL SELECT pg_catalog.unnest(aggregates) UNION ALL SELECT rolled_up "
+		"FROM pg_catalog.unnest(attributes) rolled_up WHERE NOT EXISTS (SELECT FROM dp_ledger.attribute d "
+		"WHERE d.dataset_id = $1 AND d.attribute = rolled_up)) used (canonical), "
+		"pg_catalog.regexp_matches(canonical, '" WORDS "', 'g') word WHERE word[1] = '\"' "
+		"|| pg_catalog.replace($3, '\"', '\"\"') || '\"' OR (word[1] = $3 AND $3 !~ '[''\"(]'))) "
+		"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because), CStringGetTextDatum(attribute)};
 	List	   *ended = NIL;
 	MemoryContext context = CurrentMemoryContext;

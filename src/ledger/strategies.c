@@ -39,7 +39,7 @@ append_possible(StringInfo text, const char *field, const bool *possible, int32 
 	appendStringInfoChar(text, '"');
 }
 
-/* Two keys with the same text have the same strategies, but for how good they must be. */
+/* Two keys with the same text have the same strategies, except for how good they must be. */
 static char *
 key_text(const pe_strategy_key *key)
 {
@@ -47,8 +47,10 @@ key_text(const pe_strategy_key *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"neighbours\": \"%s\", \"cells\": [",
-					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum", key->norm == PE_L1 ? "l1" : "l2",
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"neighbours\": \"%s\", "
+							"\"cells\": [",
+					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum",
+					 key->norm == PE_L1 ? "l1" : "l2",
 					 key->neighbours == PE_SUBSTITUTE ? "substitute" : "add_remove");
 	for (int a = 0; a < shape->attributes; a++)
 	{
@@ -125,7 +127,8 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	}
 	pe_access_end(&access);
 	/* outside: what is allocated in between is gone now */
-	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
+	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes),
+										  VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
 		refuse_damaged(found->id);
 	return bytes != NULL;
 }
@@ -149,7 +152,8 @@ pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strate
 static bool
 read_by_id(int64 id, pe_kept_strategy *found)
 {
-	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy "
+		"WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 
 	return read_kept(&find, values, found);
@@ -169,7 +173,8 @@ static void
 read_shape(pe_shape *shape, int column)
 {
 	static pe_statement rows = {NULL, "SELECT c, o, n FROM dp_ledger.strategy, ROWS FROM (pg_catalog.unnest(cells), "
-		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 ORDER BY i",
+		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 "
+		"ORDER BY i",
 	1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(column)};
 	uint64		count = pe_access_read(&rows, values, NULL);
@@ -251,9 +256,10 @@ static void
 make_room(int64 newest)
 {
 	static pe_statement remove = {NULL, "DELETE FROM dp_ledger.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
-		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) + pg_catalog.octet_length(s.workload)) "
-		"OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
-		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
+		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) "
+		"+ pg_catalog.octet_length(s.workload)) OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
+		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u "
+		"WHERE u.size > $1 AND u.id <> $2)",
 	2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};
 

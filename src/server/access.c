@@ -206,8 +206,8 @@ get_hooks(hooks *h)
 {
 	*h = (hooks) {
 		post_parse_analyze_hook, planner_hook, get_relation_info_hook, set_rel_pathlist_hook, set_join_pathlist_hook,
-		join_search_hook, create_upper_paths_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook, ExecutorEnd_hook,
-		ExecutorCheckPerms_hook
+		join_search_hook, create_upper_paths_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook,
+		ExecutorEnd_hook, ExecutorCheckPerms_hook
 	};
 }
 
@@ -275,7 +275,8 @@ planned(pe_statement *statement)
 	if (statement->plan == NULL)
 	{
 		/* what is looked for has an index: a plan for each value would cost more than it finds */
-		SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, statement->parameters, statement->types, CURSOR_OPT_GENERIC_PLAN);
+		SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, statement->parameters, statement->types,
+											  CURSOR_OPT_GENERIC_PLAN);
 
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "cannot prepare a statement of the ledger: %s", SPI_result_code_string(SPI_result));
@@ -307,7 +308,8 @@ execute(void *argument)
 	if (e->snapshot == NULL)
 		result = SPI_execute_plan(plan, e->values, e->nulls, e->read_only, 0);
 	else
-		result = SPI_execute_snapshot(plan, e->values, e->nulls, e->snapshot, InvalidSnapshot, e->read_only, !e->read_only, 0);
+		result = SPI_execute_snapshot(plan, e->values, e->nulls, e->snapshot, InvalidSnapshot, e->read_only,
+									  !e->read_only, 0);
 	if (result < 0)
 		elog(ERROR, "statement of the ledger failed: %s", SPI_result_code_string(result));
 	e->processed = SPI_processed;
@@ -320,7 +322,10 @@ run(execution e)
 	return e.processed;
 }
 
-/* Of the latest rows, as they are read everywhere: what the caller's own snapshot does not see would silently not be written. */
+/*
+ * Of the latest rows, as they are read everywhere: what the caller's own
+ * snapshot does not see would silently not be written.
+ */
 uint64
 pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 {
@@ -420,7 +425,8 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 	uint64		rows;
 
 	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
-	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(), .read_only = true});
+	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(),
+		.read_only = true});
 	PopActiveSnapshot();
 	return rows;
 }

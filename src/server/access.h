@@ -116,7 +116,8 @@ extern Datum pe_array_of_texts(char **text, int count);
  *
  * runs UPDATE dp_ledger.dataset SET unit = $2, version = version + 1 WHERE id = $1 AND NOT dropped.
  */
-extern uint64 pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count, const char *rest);
+extern uint64 pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count,
+							   const char *rest);
 extern uint64 pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys,
 							   const char *rest);
 

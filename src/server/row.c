@@ -203,7 +203,8 @@ pe_row_lock(pe_row *row)
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	Snapshot	snapshot = latest_snapshot();
 	TM_FailureData failure;
-	TM_Result	result = table_tuple_lock(relation, &row->place, snapshot, slot, GetCurrentCommandId(false), LockTupleExclusive,
+	TM_Result	result = table_tuple_lock(relation, &row->place, snapshot, slot, GetCurrentCommandId(false),
+										  LockTupleExclusive,
 										  LockWaitSkip, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 
 	if (result == TM_Ok)
@@ -350,7 +351,8 @@ pe_field
 pe_field_with(pe_field field, bool isnull, const char *sql)
 {
 	field.isnull = field.isnull || isnull;
-	field.sql = sql;
+	if (sql != NULL)
+		field.sql = sql;
 	return field;
 }
 
