@@ -3,7 +3,7 @@
  *	  The cell of a row, or its cells in several tables, and its numbers.  See reader.h.
  *
  * The predicate looks at cell numbers and at nothing else, so no row can make it fail,
- * and every row is read whatever it says.
+ * and every row is read, independent of its values.
  */
 #include "postgres.h"
 
@@ -180,7 +180,8 @@ sum_numbers(const cell_reader *reader, const pe_accumulator *acc, FunctionCallIn
 	for (int n = 0; n < acc->summed.numbers; n++)
 	{
 		int			argument = PE_ARG_FIRST + first + n;
-		double		value = PG_ARGISNULL(argument) ? NAN : pe_number_of_datum(reader->type[first + n], PG_GETARG_DATUM(argument));
+		double		value = PG_ARGISNULL(argument) ? NAN
+			: pe_number_of_datum(reader->type[first + n], PG_GETARG_DATUM(argument));
 
 		has |= (uint64) pe_number_place(&acc->summed.number[n], value, &number[n]) * PE_HAS_NUMBER(n);
 	}
@@ -194,8 +195,8 @@ sum_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo f
 	uint64		drops = (uint64) sums->dropping * PE_HAS_ATTRIBUTE(0);
 	uint64		has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
 
-	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) & ((has & drops) == drops) &
-		pe_reader_reads(&reader->reader, acc, fcinfo);
+	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) &
+		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo);
 	row->has = pe_sums_conditions(sums, row->coordinate, has) | sum_numbers(reader, acc, fcinfo, row->number);
 }
 

@@ -58,7 +58,8 @@ pe_door_check_asker(const pe_dataset *dataset, Oid role)
 				 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
 						get_rel_name(writable), dataset->name),
 				 errdetail("A role that changes rows learns from the change of the answers."),
-				 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it and from roles it is a member of, or ask with another role.")));
+				 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it and from roles it is a "
+						 "member of, or ask with another role.")));
 }
 
 /* ------------------------------------------------------------------
@@ -118,7 +119,7 @@ static const pe_setting pinned_of_shards[] = {
 };
 
 /*
- * The statement names the table, and whoever owns its schema may have given the
+ * The statement names the table, and the owner of its schema may have given the
  * name to a view meanwhile, which would run with the rights of the table's
  * owner.  A plan that is not kept is never parsed again, so what holds here
  * holds to the end.
@@ -185,7 +186,8 @@ scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
 
 	ReleaseCachedPlan(cached, NULL);
 	return pe_lineage_order(visit->dataset->relation,
-							list_concat_unique_oid(planned, find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
+							list_concat_unique_oid(planned,
+												   find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
 }
 
 pe_plan_rules
@@ -224,7 +226,8 @@ check_plan(const pe_visit *visit, const pe_scan *scan)
 	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
 		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
 	if (visit->presence != NULL &&
-		(visit->presence->row_is_unit != (visit->dataset->unit == NULL) || !pe_plan_follows_presence(visit->plan, visit->presence)))
+		(visit->presence->row_is_unit != (visit->dataset->unit == NULL) ||
+		 !pe_plan_follows_presence(visit->plan, visit->presence)))
 		elog(ERROR, "the plan was made for other units in time than those of dataset \"%s\"", visit->dataset->name);
 }
 
@@ -243,7 +246,8 @@ reserve(door *d, SPIPlanPtr plan)
 char *
 pe_door_table(const pe_dataset *dataset)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)), get_rel_name(dataset->relation));
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)),
+									  get_rel_name(dataset->relation));
 }
 
 void
@@ -368,7 +372,8 @@ receive(TupleTableSlot *slot, DestReceiver *self)
 
 	if (isnull)					/* no row */
 		return true;
-	result = VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)) ? (bytea *) DatumGetPointer(value) : DatumGetByteaPP(value);
+	result = VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)) ? (bytea *) DatumGetPointer(value)
+		: DatumGetByteaPP(value);
 	r->take(r->argument, result);
 	if (!VARATT_IS_EXTERNAL(result))
 		pe_wipe(VARDATA_ANY(result), VARSIZE_ANY_EXHDR(result));
@@ -391,7 +396,8 @@ parameters_of(const pe_scan *scan)
 	ParamListInfo list = makeParamList(scan->parameters);
 
 	for (int i = 0; i < scan->parameters; i++)
-		list->params[i] = (ParamExternData) {.value = scan->values[i], .pflags = PARAM_FLAG_CONST, .ptype = scan->types[i]};
+		list->params[i] = (ParamExternData) {.value = scan->values[i], .pflags = PARAM_FLAG_CONST,
+			.ptype = scan->types[i]};
 	return list;
 }
 
@@ -489,8 +495,8 @@ is_ordinary_error(const ErrorData *error)
  *   58030  the operating system cannot read
  *   53100  the disk is full (a file system that copies on write)
  *   53000  the server is out of file descriptors
- * The path in the message tells the table's own blocks from those of values that are
- * stored out of line: a row decides whether one of these is read.
+ * The path in the message distinguishes the table's own blocks from those of values
+ * that are stored out of line: a row decides whether one of these is read.
  *
  * These codes stay an answer, for a value can decide them:
  *   53200  a value that is decompressed may need 1 GB; a unit may have many rows
@@ -526,7 +532,8 @@ is_error_of_blocks(const ErrorData *error, List *files)
 	ListCell   *cell;
 
 	if (error->filename == NULL || error->message == NULL || !is_code_of_blocks(error->sqlerrcode) ||
-		(strcmp(error->filename, "bufmgr.c") != 0 && strcmp(error->filename, "md.c") != 0 && strcmp(error->filename, "fd.c") != 0))
+		(strcmp(error->filename, "bufmgr.c") != 0 && strcmp(error->filename, "md.c") != 0 &&
+		 strcmp(error->filename, "fd.c") != 0))
 		return false;
 	foreach(cell, files)
 		if (names_file(error->message, lfirst(cell)))
@@ -613,8 +620,9 @@ charge_and_read(void *argument)
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
 	scan.distributed = pe_shards_hold(relation);
+	/* while an error is free: each node is there, and has nothing that this transaction wrote */
 	if (scan.distributed)
-		(void) pe_shards_blocks(relation);	/* while an error is free: each node is there, and has nothing that this transaction wrote */
+		(void) pe_shards_blocks(relation);
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();
@@ -648,7 +656,7 @@ log_error(const door *d, const ErrorData *error)
 			 errhidestmt(true), errhidecontext(true)));
 }
 
-/* The table's blocks, or shared memory, fail whatever the rows are: said without the numbers of blocks. */
+/* The table's blocks, or shared memory, fail independent of the rows: said without the numbers of blocks. */
 static void
 report_storage(const door *d, const ErrorData *error)
 {
@@ -664,7 +672,7 @@ report_storage(const door *d, const ErrorData *error)
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
-/* What was paid is replayed, whatever became of the table; the rest is refused. */
+/* What was paid is replayed, even where the table is gone; the rest is refused. */
 static void
 replay_alone(const pe_visit *visit, pe_charge_reply *reply)
 {
@@ -773,7 +781,7 @@ pe_door_wait(TimestampTz start)
 		/*
 		 * A wait may end late by a part of itself, which would show when the
 		 * scan had ended: half of what is left each time, and the last two
-		 * milliseconds, whatever came before, by a sleep.
+		 * milliseconds always by a sleep.
 		 */
 		if (left < 2000)
 		{

@@ -4,7 +4,8 @@
  *	  read it.
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
- * cell of the declared domain (of blocks: of some of its tables, blocks/blocks.h), or what counts/dawa.h makes of the counts, stored
+ * cell of the declared domain (of blocks: of some of its tables,
+ * blocks/blocks.h), or what counts/dawa.h makes of the counts, stored
  * in the ledger, or of the numbers of units that have so many rows (ask/ask_sizes.c), and nothing else about the
  * rows: not an error, not the time beyond a quantum, not a statistic.  The
  * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
@@ -92,8 +93,9 @@ typedef struct pe_question
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 
 /*
- * What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged.
- * numbers: of sums; -1: counts alone.
+ * What reading tables may take, in this process and in parallel workers; for
+ * pe_check_memory before anything is charged. numbers: of sums; -1: counts
+ * alone.
  */
 extern size_t pe_door_tables_memory(const pe_tables *tables, int numbers);
 
@@ -123,7 +125,11 @@ typedef struct pe_visit
 	int			count;
 	const pe_plan *plan;		/* whose cost is charged */
 	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
-	const pe_presence *presence;	/* of a period of a series: what its plan must have been made for; NULL: no series */
+	/*
+	 * of a period of a series: what its plan must have been made for; NULL: no
+	 * series
+	 */
+	const pe_presence *presence;
 
 	/* Under the lock, before anything is charged: makes the statement and its parameters. */
 	void		(*prepare) (void *argument, pe_scan *scan);
@@ -136,7 +142,10 @@ typedef struct pe_visit
 	void	   *argument;
 } pe_visit;
 
-/* 42501 if the role may change rows of the dataset, which its owner may: it would learn from the change of the answers. */
+/*
+ * 42501 if the role may change rows of the dataset, which its owner may: it
+ * would learn from the change of the answers.
+ */
 extern void pe_door_check_asker(const pe_dataset *dataset, Oid role);
 
 /*
@@ -151,14 +160,15 @@ extern void pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
  * in any case.  After an error that comes once it has charged, the ledger's worker is
  * told that no release follows.
  */
-extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument);
+extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument),
+						void *argument);
 
 /* What the sensitivity of a plan on the dataset depends on. */
 extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
 
 /*
  * The same where the scan reads like this: where units are counted by how many rows they have,
- * a unit is in one cell, whatever max_rows is, and no row is cut.
+ * a unit is in one cell for every max_rows, and no row is cut.
  */
 extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading reading);
 
@@ -166,7 +176,7 @@ extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading read
 extern char *pe_door_table(const pe_dataset *dataset);
 
 /*
- * The accumulator's call up to its values, of which each begins with ", ": parameter 1 is the specification, and
+ * The accumulator's call up to its values, each with ", " before it: parameter 1 is the specification, and
  * parameter 2 the cut, if there is one.  Then what follows the values: the table.  Where the rows are in shards
  * the values are one record (door/record_call.h).
  */
@@ -191,8 +201,9 @@ extern bytea *pe_door_specification(pe_reading reading, size_t size);
 extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
 
 /*
- * How an accumulator cuts the rows of units (domain/units.h), with entries of this size: a pe_cut of the first range, with its key.
- * Where all rows of a unit are in one shard it says so, and each shard cuts its own.
+ * How an accumulator cuts the rows of units (domain/units.h), with entries of
+ * this size: a pe_cut of the first range, with its key. Where all rows of a
+ * unit are in one shard it says so, and each shard cuts its own.
  */
 extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry);
 
@@ -201,7 +212,8 @@ extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory,
  * the scan ends: bytes, which are wiped then, or what pe_read_rows_take takes.
  */
 extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
-extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
+extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result),
+								void *argument);
 
 /* For a `take`: adds the counts of so many cells. */
 extern void pe_door_add_counts(const bytea *bytes, int64 *counts, size_t cells);
@@ -224,7 +236,7 @@ typedef struct pe_collected
 	const pe_charge_request *charge;
 	int64		values;
 	void		(*work) (void *argument, double *value);	/* charged: works out the values that leave */
-	void		(*wipe) (void *argument);	/* overwrites the rows, whatever happens.  May come twice. */
+	void		(*wipe) (void *argument);	/* overwrites the rows, after an error too.  May come twice. */
 	void	   *argument;
 } pe_collected;
 
@@ -234,9 +246,9 @@ extern void pe_door_collected(const pe_collected *collected, pe_charge_reply *re
 /*
  * Sleeps to the next multiple of the time quantum after start.  Comes right before
  * the store, with interrupts held: when a release was stored can be seen, by its own
- * timestamp and from other sessions, and tells as much as when it was returned.  A
+ * timestamp and from other sessions, and shows as much as when it was returned.  A
  * cancel ends the sleep, so that what is stored then was stored at a time that
- * whoever cancelled knows.
+ * the canceller knows.
  */
 extern PGDLLEXPORT void pe_door_wait(TimestampTz start);	/* a test calls it by its name */
 

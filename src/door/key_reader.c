@@ -2,7 +2,7 @@
  * key_reader.c
  *	  The key of a row.  See reader.h.
  *
- * Every row is read and hashed whatever its value is; one that has no key, or no unit, is
+ * Every row is read and hashed, independent of its value; one that has no key, or no unit, is
  * collected as one without.
  */
 #include "postgres.h"
@@ -20,7 +20,8 @@ typedef struct key_reader
 static bool
 read_bytes(const key_reader *r, FunctionCallInfo fcinfo, int64 *room, const char **bytes, uint32 *size)
 {
-	bool		counts = !PG_ARGISNULL(PE_ARG_FIRST) && pe_key_bytes(r->type, PG_GETARG_DATUM(PE_ARG_FIRST), room, bytes, size);
+	bool		counts = !PG_ARGISNULL(PE_ARG_FIRST) &&
+		pe_key_bytes(r->type, PG_GETARG_DATUM(PE_ARG_FIRST), room, bytes, size);
 
 	if (!counts)
 	{
@@ -37,7 +38,8 @@ read_key(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	int64		room;
 	const char *bytes;
 	uint32		size;
-	bool		counts = read_bytes((key_reader *) reader, fcinfo, &room, &bytes, &size) & pe_reader_reads(reader, a, fcinfo);
+	bool		counts = read_bytes((key_reader *) reader, fcinfo, &room, &bytes, &size) &
+		pe_reader_reads(reader, a, fcinfo);
 	MemoryContext old;
 
 	if (a->key_spec.of_units != 0)

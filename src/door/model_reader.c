@@ -101,7 +101,8 @@ describe_rows(const pe_accumulator *a, model_reader *r, FunctionCallInfo fcinfo)
 	r->nulls = palloc(r->count * sizeof(bool));
 	r->type = palloc(r->count * sizeof(Oid));
 	for (int n = 0; n < r->count; n++)
-		r->type[n] = n < r->direct ? pe_reader_type(fcinfo, PE_ARG_FIRST + n) : getBaseType(TupleDescAttr(r->desc, n - r->direct)->atttypid);
+		r->type[n] = n < r->direct ? pe_reader_type(fcinfo, PE_ARG_FIRST + n)
+			: getBaseType(TupleDescAttr(r->desc, n - r->direct)->atttypid);
 	check_types(spec, r);
 	r->feature = palloc0((spec->map.features + 1) * sizeof(*r->feature));
 	r->row.dense = palloc0((spec->map.shape.dense + 1) * sizeof(int16_t));
@@ -139,7 +140,8 @@ the_record(FunctionCallInfo fcinfo, const model_reader *r)
 	int			behind = PE_ARG_FIRST + r->direct;
 	HeapTupleHeader record = PG_ARGISNULL(behind) ? NULL : PG_GETARG_HEAPTUPLEHEADER(behind);
 
-	if (record == NULL || HeapTupleHeaderGetTypeId(record) != r->desc->tdtypeid || HeapTupleHeaderGetTypMod(record) != r->desc->tdtypmod)
+	if (record == NULL || HeapTupleHeaderGetTypeId(record) != r->desc->tdtypeid ||
+		HeapTupleHeaderGetTypMod(record) != r->desc->tdtypmod)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the records of " PE_READ_ROWS " must all be of one type")));
@@ -166,7 +168,7 @@ take_values(FunctionCallInfo fcinfo, model_reader *r)
 
 /*
  * A row as the model sees it; false if it is dropped, in the time of one that is
- * not: how long a scan takes would tell how many rows a predicate selects.
+ * not: how long a scan takes would show how many rows a predicate selects.
  */
 static bool
 encode_row(FunctionCallInfo fcinfo, const pe_row_spec *spec, model_reader *r)

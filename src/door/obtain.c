@@ -51,9 +51,11 @@ refuse_blocks(const pe_strategy_problem *problem)
 			name = problem->workload->shape.name[attribute];
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 name != NULL ? errmsg("the workload tells %.0f classes of cells of attribute \"%s\" apart", number, name)
+					 name != NULL ? errmsg("the workload tells %.0f classes of cells of attribute \"%s\" apart",
+										   number, name)
 					 : errmsg("the workload tells %.0f classes of cells of factor %d apart", number, attribute + 1),
-					 errdetail("Of an attribute that is not asked by identity and total alone, at most %d can be.", PE_OPTIMUM_CELLS),
+					 errdetail("Of an attribute that is not asked by identity and total alone, at most %d can be.",
+							   PE_OPTIMUM_CELLS),
 					 errhint("Ask for coarser ranges of it.")));
 			break;
 		case PE_BLAME_PRODUCT:
@@ -87,7 +89,8 @@ refuse_strategy(const pe_strategy_problem *problem, pe_strategy_status status)
 	if (status == PE_STRATEGY_BEYOND)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured", pe_method_name(problem->method)),
+				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured",
+						pe_method_name(problem->method)),
 				 errhint("Use another method.")));
 	if (pe_blocks_serve(problem))
 		refuse_blocks(problem);
@@ -98,7 +101,8 @@ refuse_strategy(const pe_strategy_problem *problem, pe_strategy_status status)
 				 errhint("Use method => 'optimal', or ask for fewer attributes at a time.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the workload tells %d classes of cells apart, more than method \"%s\" can", classes, pe_method_name(problem->method)),
+			 errmsg("the workload tells %d classes of cells apart, more than method \"%s\" can", classes,
+					pe_method_name(problem->method)),
 			 errdetail("At most %d can be.", PE_OPTIMUM_CELLS),
 			 errhint("Use method => 'optimal', or coarser bins.")));
 }
@@ -107,8 +111,10 @@ static pe_strategy_problem
 problem_of(const pe_strategy_key *key, const pe_classes *classes)
 {
 	return (pe_strategy_problem) {
-		.workload = key->workload, .classes = classes, .possible = key->possible, .possible_of = key->possible_of, .method = key->method,
-		.objective = key->objective, .norm = key->norm, .gap = key->gap, .neighbours = key->neighbours, .whole = key->whole, .spare = key->spare
+		.workload = key->workload, .classes = classes, .possible = key->possible, .possible_of = key->possible_of,
+		.method = key->method,
+		.objective = key->objective, .norm = key->norm, .gap = key->gap, .neighbours = key->neighbours,
+		.whole = key->whole, .spare = key->spare
 	};
 }
 

@@ -79,7 +79,8 @@ offset_of_numeric(const pe_offset_reader *reader, Datum value)
 		return -PE_OFFSET_MOST;
 	if (reader->unit > 0)
 		value = DirectFunctionCall1(numeric_floor, value);
-	value = DirectFunctionCall1(numeric_floor, DirectFunctionCall2(numeric_mul, value, NumericGetDatum(reader->factor)));
+	value = DirectFunctionCall1(numeric_floor, DirectFunctionCall2(numeric_mul, value,
+																   NumericGetDatum(reader->factor)));
 	return integer_of_text(DatumGetCString(DirectFunctionCall1(numeric_out, value)));
 }
 

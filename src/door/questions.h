@@ -35,7 +35,8 @@ typedef struct pe_fit_question
 
 /*
  * Fits, or replays.  The reply's values are the coefficients of
- * pe_row_spec_coefficients and then as many standard errors of pe_row_spec_stderr, as the bits of doubles.  Errors as of pe_door_answer.
+ * pe_row_spec_coefficients and then as many standard errors of
+ * pe_row_spec_stderr, as the bits of doubles.  Errors as of pe_door_answer.
  */
 extern void pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply);
 
@@ -47,7 +48,7 @@ extern void pe_door_fit_plain(const pe_fit_question *question, double *coefficie
 
 /*
  * For rows that the caller may read and has collected: charges, fits and stores.
- * They are wiped, whatever happens.  Of the question, columns are not looked at.
+ * They are wiped, after an error too.  Of the question, columns are not looked at.
  */
 extern void pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply *reply);
 extern void pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *coefficient);
@@ -86,7 +87,7 @@ extern void pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 ro
 
 /*
  * For rows that the caller may read and has collected: charges, minimises and stores.
- * Their offsets are wiped, whatever happens.
+ * Their offsets are wiped, after an error too.
  */
 extern void pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_charge_reply *reply);
 

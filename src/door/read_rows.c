@@ -3,8 +3,8 @@
  *	  dp_internal.read_rows: the one aggregate through which the door reads rows; and
  *	  dp_internal.read_records, the same of a record of values, for tables spread over nodes.
  *
- * It returns what an accumulator (accumulator/accumulator.h) collects, exact, to whoever
- * may read the rows anyway.  Its state is of type bytea, so that partial aggregation
+ * It returns what an accumulator (accumulator/accumulator.h) collects, exact, to roles
+ * that may read the rows anyway.  Its state is of type bytea, so that partial aggregation
  * needs no more than a combine function.
  *
  * While it grows the state is an expanded object: a pointer that no SQL can write, to

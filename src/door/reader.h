@@ -15,7 +15,7 @@
  *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is
- * looked at, whatever becomes of the row: the server counts the blocks of values that
+ * looked at, of dropped rows too: the server counts the blocks of values that
  * are stored out of line, and would show how many rows were dropped.
  */
 #ifndef PE_DOOR_READER_H

@@ -43,7 +43,8 @@ call_expression(TupleDesc desc)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		arguments = lappend(arguments, makeNullConst(attribute->atttypid, attribute->atttypmod, attribute->attcollation));
+		arguments = lappend(arguments, makeNullConst(attribute->atttypid, attribute->atttypmod,
+													 attribute->attcollation));
 	}
 	return (Node *) makeFuncExpr(InvalidOid, BYTEAOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }

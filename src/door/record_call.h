@@ -20,7 +20,10 @@ typedef struct pe_record_call pe_record_call;
 /* The argument of dp_internal.read_records that holds the unit and the values. */
 #define PE_ARG_RECORD 3
 
-/* A call for records like the one of fcinfo, in the current memory context.  22004 without one, 42804 if its type has a name. */
+/*
+ * A call for records like the one of fcinfo, in the current memory context.
+ * 22004 without one, 42804 if its type has a name.
+ */
 extern pe_record_call *pe_record_call_make(FunctionCallInfo fcinfo);
 
 /* The call with the values of the record of fcinfo; NULL: the record is of another descriptor. */

@@ -22,7 +22,8 @@ typedef struct counting
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
 	int64		cells;			/* that are counted, of all tables; sizes of units */
-	int64	   *columns;		/* the same of the columns of all strategies; NULL: the counts themselves are measured */
+	/* the same of the columns of all strategies; NULL: the counts themselves are measured */
+	int64	   *columns;
 	int64		width;			/* how many there are */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	int64		rows;			/* that are measured */
@@ -35,7 +36,8 @@ typedef struct counted
 {
 	void		(*find_sizes) (counting *c);
 	bytea	   *(*specify) (const pe_question *question);	/* for the accumulator */
-	pe_u128		(*unit_cells) (const pe_question *question);	/* that rows of units are told apart by; NULL: a domain's, which have numbers */
+	/* that distinguish rows of units; NULL: a domain's, which have numbers */
+	pe_u128		(*unit_cells) (const pe_question *question);
 	void		(*add_columns) (counting *c);	/* NULL: the counts themselves are measured */
 	void		(*release) (counting *c, pe_charge_reply *reply);
 } counted;
@@ -49,7 +51,8 @@ has_numbers(const pe_question *question)
 static int
 attributes_of(const pe_question *question)
 {
-	return question->domain->attributes + question->domain->watched + (has_numbers(question) ? question->sums.sums->numbers : 0);
+	return question->domain->attributes + question->domain->watched +
+		(has_numbers(question) ? question->sums.sums->numbers : 0);
 }
 
 /* ------------------------------------------------------------------
@@ -93,7 +96,8 @@ release_measurements(counting *c, pe_charge_reply *reply)
 	c->exact = pe_alloc(c->rows, sizeof(*c->exact));
 	for (int32 i = 0; i < c->shares; i++)
 		measured[i] = (int64) question->sums.part[i].share;
-	pe_plan_measure(question->plan, c->columns != NULL ? c->columns : c->counts, c->exact, measured + c->shares, hold_interrupts);
+	pe_plan_measure(question->plan, c->columns != NULL ? c->columns : c->counts, c->exact, measured + c->shares,
+					hold_interrupts);
 	wipe(c);
 	pe_door_store(question->plan, question->charge, c->start, measured, c->shares + c->rows, reply);
 }
@@ -163,7 +167,8 @@ static bytea *
 tables_bytes(const pe_question *question)
 {
 	const pe_tables *tables = question->tables.tables;
-	bytea	   *bytes = pe_door_specification(PE_READ_TABLES, pe_tables_selection_size(tables, question->domain, question->predicate));
+	bytea	   *bytes = pe_door_specification(PE_READ_TABLES,
+											  pe_tables_selection_size(tables, question->domain, question->predicate));
 
 	pe_tables_selection_write(tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 	return bytes;
@@ -186,7 +191,8 @@ static bytea *
 sizes_bytes(const pe_question *question)
 {
 	const pe_sizes_spec sizes = {.most = question->sizes.most};
-	bytea	   *bytes = pe_door_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(question->domain, question->predicate));
+	bytea	   *bytes = pe_door_specification(PE_READ_SIZES,
+											  sizeof(sizes) + pe_selection_size(question->domain, question->predicate));
 
 	memcpy(VARDATA(bytes) + PE_READING_HEAD, &sizes, sizeof(sizes));
 	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD + sizeof(sizes));
@@ -220,7 +226,8 @@ sums_bytes(const pe_question *question)
 {
 	const pe_sums *sums = question->sums.sums;
 	const pe_tables *tables = question->sums.tables;
-	bytea	   *bytes = pe_door_specification(PE_READ_SUMS, pe_sums_size(sums, tables, question->domain, question->predicate));
+	bytea	   *bytes = pe_door_specification(PE_READ_SUMS,
+											  pe_sums_size(sums, tables, question->domain, question->predicate));
 
 	pe_sums_write(sums, tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 	return bytes;
@@ -281,7 +288,8 @@ cut_bytes(const counting *c, const pe_scan *scan)
 
 	if (dataset->unit == NULL)
 		return NULL;
-	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan), pe_unit_entry_size(cells));
+	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan),
+					   pe_unit_entry_size(cells));
 }
 
 static void
@@ -325,7 +333,10 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	c->counted->release(c, reply);
 }
 
-/* Of each process a state, its bytes on the way and what it gathers; here the sum of states, the result and a copy of it. */
+/*
+ * Of each process a state, its bytes on the way and what it gathers; here the
+ * sum of states, the result and a copy of it.
+ */
 size_t
 pe_door_tables_memory(const pe_tables *tables, int numbers)
 {
@@ -341,7 +352,8 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	counting	c = {.question = question, .counted = &kinds[question->kind], .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = attributes_of(question),
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
+		.wipe = wipe, .argument = &c
 	};
 
 	c.counted->find_sizes(&c);

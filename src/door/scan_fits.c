@@ -32,7 +32,7 @@ typedef struct fitting
 	bool		in_memory;
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	double	   *w;				/* by scans */
-	double	   *covariance;		/* of w, where the method tells it; else NULL */
+	double	   *covariance;		/* of w, where the method gives it; else NULL */
 	bool		fitted;
 } fitting;
 
@@ -53,7 +53,7 @@ new_weights(const pe_fit_question *question)
 	return palloc0((question->spec->map.shape.columns + 1) * sizeof(double));
 }
 
-/* NULL where the method tells none. */
+/* NULL where the method gives none. */
 static double *
 new_covariance(const pe_fit_question *question)
 {
@@ -146,13 +146,14 @@ scan_statement(const pe_fit_question *question, const pe_scan *scan)
 	initStringInfo(&sql);
 	pe_door_begin_statement(&sql, question->dataset, scan, question->dataset->unit != NULL);
 	for (int i = 0; i < question->count; i++)
-		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
+		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ",
+						 quote_identifier(question->columns[i].name));
 	appendStringInfoString(&sql, question->count > PE_ROW_ARGUMENTS ? ")" : "");
 	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
 
-/* What the accumulator is told: the specification, and a pass unless it shall collect. */
+/* What the accumulator is told: the specification, and a pass unless it collects. */
 static Datum
 spec_datum(const pe_fit_question *question, const pe_pass *pass)
 {
@@ -175,7 +176,8 @@ check_one_table(const pe_fit_question *question, const pe_scan *scan, bool in_me
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("this method needs all rows of a distributed table in memory at once"),
-				 errdetail("Its theorem is about one table, and passes that are scans may find other rows on the nodes."),
+				 errdetail("Its theorem is about one table, and passes that are scans may find other rows on the "
+						   "nodes."),
 				 errhint("Choose another method, such as newton; or a superuser can raise pg_epsilon.max_memory.")));
 }
 
@@ -322,7 +324,8 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	const pe_fit_question *question = f->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.plan = question->plan, .charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = f
+		.plan = question->plan, .charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe,
+		.argument = f
 	};
 
 	pe_progress_begin();
@@ -387,7 +390,8 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 {
 	collected	c = {question, rows};
 	pe_collected work = {
-		.plan = question->plan, .charge = question->charge, .values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec)),
+		.plan = question->plan, .charge = question->charge,
+		.values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec)),
 		.work = fit_collected, .wipe = wipe_collected, .argument = &c
 	};
 

@@ -54,8 +54,9 @@ wipe(void *argument)
  */
 
 /*
- * Entries of a range of keys that there are at a time: here the slots and as much room to sort them.  Where each row is a
- * unit, all of them may come at once: a state, its bytes on the way, and the sum.
+ * Entries of a range of keys that there are at a time: here the slots and as
+ * much room to sort them.  Where each row is a unit, all of them may come at
+ * once: a state, its bytes on the way, and the sum.
  */
 #define SLOT_COPIES 2
 #define STATE_COPIES 3
@@ -175,7 +176,8 @@ draw_range(finding *f)
 	pe_key_counts_settle(&f->counts);
 	fill_slots(f);
 	HOLD_INTERRUPTS();
-	f->passes += pe_plan_draw_keys(f->run, f->counts.entry, f->counts.entries, f->passed + f->passes, PE_KEYS_RELEASED - f->passes);
+	f->passes += pe_plan_draw_keys(f->run, f->counts.entry, f->counts.entries, f->passed + f->passes,
+								   PE_KEYS_RELEASED - f->passes);
 	RESUME_INTERRUPTS();
 	pe_key_counts_free(&f->counts);
 	MemoryContextSwitchTo(old);
@@ -247,7 +249,8 @@ typedef struct found_key
 static int
 compare_values(const void *a, const void *b, void *cmp)
 {
-	return DatumGetInt32(FunctionCall2Coll(cmp, C_COLLATION_OID, ((const found_key *) a)->value, ((const found_key *) b)->value));
+	return DatumGetInt32(FunctionCall2Coll(cmp, C_COLLATION_OID, ((const found_key *) a)->value,
+										   ((const found_key *) b)->value));
 }
 
 /* What was found, in an order that rows have no say in. */
@@ -272,7 +275,7 @@ find_keys(const finding *f, int32 *count)
 	return key;
 }
 
-/* Values as text in one form, whatever the session's settings. */
+/* Values as text in one form under all settings of the session. */
 static void
 write_texts(Oid type, found_key *key, int32 count)
 {
@@ -285,7 +288,8 @@ write_texts(Oid type, found_key *key, int32 count)
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
 	for (int32 i = 0; i < count; i++)
-		key[i].text = type == BOOLOID ? (DatumGetBool(key[i].value) ? "true" : "false") : OidOutputFunctionCall(output, key[i].value);
+		key[i].text = type == BOOLOID ? (DatumGetBool(key[i].value) ? "true" : "false")
+			: OidOutputFunctionCall(output, key[i].value);
 	pe_access_end(&access);
 }
 
@@ -369,7 +373,8 @@ pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
 	finding		f = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->column, .count = 1,
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &f
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
+		.wipe = wipe, .argument = &f
 	};
 
 	f.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon keys", ALLOCSET_DEFAULT_SIZES);
@@ -411,7 +416,8 @@ pe_answered_keys_read(const int64 *value, int64 values, pe_answered_keys *keys)
 {
 	int64		at = HEAD_VALUES;
 
-	if (values < HEAD_VALUES || value[VALUE_FORMAT] != FORMAT || value[VALUE_KEYS] < 0 || value[VALUE_KEYS] > PE_KEYS_RELEASED ||
+	if (values < HEAD_VALUES || value[VALUE_FORMAT] != FORMAT || value[VALUE_KEYS] < 0 ||
+		value[VALUE_KEYS] > PE_KEYS_RELEASED ||
 		value[VALUE_SHIFT] < 0 || value[VALUE_SHIFT] > 62)
 		refuse_values();
 	keys->shift = (int) value[VALUE_SHIFT];

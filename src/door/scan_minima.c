@@ -50,7 +50,10 @@ wipe(void *argument)
 	pe_affine_free(&((minimising *) argument)->rows);
 }
 
-/* Minimises over rows, which are wiped, also when that is cancelled: what was drawn by then goes nowhere, and the charge stays. */
+/*
+ * Minimises over rows, which are wiped, also when that is cancelled: what was
+ * drawn by then goes nowhere, and the charge stays.
+ */
 static void
 minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *value)
 {
@@ -96,9 +99,11 @@ pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 rows)
 	if (!rows_fit(problem, rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("a minimum over as many as " UINT64_FORMAT " rows may need more than pg_epsilon.max_memory", rows),
+				 errmsg("a minimum over as many as " UINT64_FORMAT " rows may need more than pg_epsilon.max_memory",
+						rows),
 				 errdetail("Nothing was charged."),
-				 errhint("The size of a table says how many rows it can have: VACUUM FULL may help, or a superuser can raise pg_epsilon.max_memory.")));
+				 errhint("The size of a table says how many rows it can have: VACUUM FULL may help, or a superuser "
+						 "can raise pg_epsilon.max_memory.")));
 }
 
 /* How many rows fit: at least one, or the request was refused. */
@@ -149,7 +154,8 @@ scan_statement(const pe_minimum_question *question, const pe_scan *scan)
 static pe_affine_spec
 spec_of(const pe_minimum_question *question, int64 most)
 {
-	pe_affine_spec spec = {.variables = question->count, .unit = pe_affine_unit(question->problem->max_change), .most = most};
+	pe_affine_spec spec = {.variables = question->count, .unit = pe_affine_unit(question->problem->max_change),
+		.most = most};
 
 	for (int i = 0; i < question->count; i++)
 	{
@@ -212,9 +218,11 @@ check_rows(const minimising *m)
 	if (m->rows.rows > m->spec.most)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->spec.most),
+				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory",
+						m->spec.most),
 				 errdetail("More were found while they were read; what was charged stays charged."),
-				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, and a request that cannot be served is free then.")));
+				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, "
+						 "and a request that cannot be served is free then.")));
 }
 
 static void
@@ -253,7 +261,8 @@ visit_and_minimise(minimising *m, pe_charge_reply *reply)
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
+		.wipe = wipe, .argument = m
 	};
 
 	pe_progress_begin();

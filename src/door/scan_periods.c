@@ -33,7 +33,8 @@ typedef struct measuring
 static int
 attributes_of(const pe_period_question *question)
 {
-	return question->domain->attributes + question->domain->watched + (question->sums != NULL ? question->sums->numbers : 0);
+	return question->domain->attributes + question->domain->watched +
+		(question->sums != NULL ? question->sums->numbers : 0);
 }
 
 static char *
@@ -50,7 +51,10 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
-/* What the accumulator is told of counts: the cells of the periods, of units with the number of periods that they count in. */
+/*
+ * What the accumulator is told of counts: the cells of the periods, of units
+ * with the number of periods that they count in.
+ */
 static bytea *
 counts_bytes(const pe_period_question *question)
 {
@@ -80,7 +84,8 @@ specification(const pe_period_question *question)
 		return counts_bytes(question);
 	sums = *question->sums;
 	sums.max_periods = question->dataset->unit != NULL ? question->presence->max_periods : 0;
-	bytes = pe_door_specification(PE_READ_SUMS, pe_sums_size(&sums, question->tables, question->domain, question->predicate));
+	bytes = pe_door_specification(PE_READ_SUMS, pe_sums_size(&sums, question->tables, question->domain,
+															 question->predicate));
 	pe_sums_write(&sums, question->tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 	return bytes;
 }
@@ -102,7 +107,8 @@ prepare(void *argument, pe_scan *scan)
 	if (pe_time_type(dataset) != question->columns[0].type)
 		elog(ERROR, "the time of dataset \"%s\" is of another type", dataset->name);
 	if (dataset->unit != NULL)
-		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan), entry_size(question));
+		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan),
+							 entry_size(question));
 	scan->statement = scan_statement(question, scan);
 	scan->parameters = m->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
@@ -233,7 +239,8 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		memset(m->counts, 0, counted(m) * sizeof(int64));
 	sum_columns(m);
-	pe_plan_measure_period(question->plan, question->period, m->columns + (size_t) (m->periods - question->taken) * m->width,
+	pe_plan_measure_period(question->plan, question->period,
+						   m->columns + (size_t) (m->periods - question->taken) * m->width,
 						   m->exact, m->measured, hold_interrupts);
 	wipe_exact(m);
 	pe_door_wait(m->start);
@@ -255,7 +262,8 @@ find_sizes(measuring *m)
 
 	m->periods = pe_attribute_cells(&question->domain->attribute[0]);
 	m->tables = question->sums == NULL ? 1 : question->sums->sums;
-	m->cells = question->sums == NULL ? question->domain->cells / m->periods : question->tables->first[m->tables] / m->periods;
+	m->cells = question->sums == NULL ? question->domain->cells / m->periods
+		: question->tables->first[m->tables] / m->periods;
 	for (int32 t = 0; t < m->tables; t++)
 	{
 		m->width += strategy_of(m, t)->columns;
@@ -268,8 +276,10 @@ pe_door_measure_period(const pe_period_question *question, pe_charge_reply *repl
 {
 	measuring	m = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
-		.dataset = question->dataset, .columns = question->columns + 1, .count = attributes_of(question) - 1, .plan = question->plan,
-		.charge = question->charge, .presence = question->presence, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &m
+		.dataset = question->dataset, .columns = question->columns + 1, .count = attributes_of(question) - 1,
+		.plan = question->plan,
+		.charge = question->charge, .presence = question->presence, .prepare = prepare, .read = read_rows,
+		.finish = finish, .wipe = wipe, .argument = &m
 	};
 
 	if (question->sums != NULL && !pe_plan_is_of_sums(question->plan, question->sums))

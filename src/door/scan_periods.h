@@ -3,16 +3,22 @@
  *	  The door for a period of a series.
  *
  * Released: y_t of time/continual.h, once for each period: the measurement that the ledger stores (ledger/series.h
- * says why a draw that it does not store may be repeated).  Neighbours, sensitivity, cost and theorem: plan/plan_series.c.
+ * says why a draw that it does not store may be repeated).  Neighbours,
+ * sensitivity, cost and theorem: plan/plan_series.c.
  *
- * One scan, under one snapshot, reads the rows of all periods that y_t takes, as cells of the domain, or into the tables of sums: the
- * time is the first attribute, and its bins are the periods.  A row whose time is NULL, infinite, before the
- * first of these periods or after t is in none, and does not count.  So each row is in the cell of one
- * period, the one that its raw time says, and a predicate is one of the cells as for any request.
+ * One scan, under one snapshot, reads the rows of all periods that y_t takes,
+ * as cells of the domain, or into the tables of sums: the time is the first
+ * attribute, and its bins are the periods.  A row whose time is NULL, infinite,
+ * before the first of these periods or after t is in none, and does not count.
+ * So each row is in the cell of one period, the one that its raw time says, and
+ * a predicate is one of the cells as for any request.
  *
- * Where a unit may have several rows, at most max_rows of each unit count in each of these periods (and a unit in so many cells, where units are counted), and
- * only in the first max_periods of them in which it has any (domain/units.h).  The bins begin with the same period at every reading, unless there is a history: then the
- * plan's factor is that of a cut that moves.
+ * Where a unit may have several rows, at most max_rows of each unit count in
+ * each of these periods (and a unit in so many cells, where units are counted),
+ * and only in the first max_periods of them in which it has any
+ * (domain/units.h).  The bins begin with the same period at every reading,
+ * unless there is a history: then the plan's factor is that of a cut that
+ * moves.
  */
 #ifndef PE_DOOR_SCAN_PERIODS_H
 #define PE_DOOR_SCAN_PERIODS_H
@@ -25,13 +31,21 @@ typedef struct pe_period_question
 	const pe_dataset *dataset;
 	const pe_column *columns;	/* the time, the counted ones, the watched ones; then the numbers of sums */
 	const pe_domain *domain;	/* of them; the bins of the time are the periods that are read, in order */
-	int32		taken;			/* the last ones of them, that y_t takes; those before say which periods of a unit count */
+	/*
+	 * the last ones of them, that y_t takes; those before say which periods of
+	 * a unit count
+	 */
+	int32		taken;
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_strategy *strategy;	/* of counts: of the cells, not of blocks */
 	const pe_sums *sums;		/* NULL: counts.  With the time in front, like the tables (pe_sums_behind_one) */
 	const pe_tables *tables;	/* of each sum; the domain spans them */
 	const pe_plan_part *part;	/* what is measured of each */
-	const int32_t *const *column_of;	/* of the cells, or of the cells of each table, without their time: of the strategy; negative: none counts it */
+	/*
+	 * of the cells, or of the cells of each table, without their time: of the
+	 * strategy; negative: none counts it
+	 */
+	const int32_t *const *column_of;
 	const pe_presence *presence;
 	const pe_plan *plan;
 	int32		period;			/* t, from 0 */
@@ -39,8 +53,10 @@ typedef struct pe_period_question
 } pe_period_question;
 
 /*
- * Measures and stores a period, unless it is stored.  PE_CHARGED: an attempt was made, and the values are stored now, or
- * were by another session meanwhile; PE_REPLAYED, PE_REFUSED as of others.  Errors as of pe_door_answer, and 55000 if the series has ended.
+ * Measures and stores a period, unless it is stored.  PE_CHARGED: an attempt
+ * was made, and the values are stored now, or were by another session
+ * meanwhile; PE_REPLAYED, PE_REFUSED as of others.  Errors as of
+ * pe_door_answer, and 55000 if the series has ended.
  */
 extern void pe_door_measure_period(const pe_period_question *question, pe_charge_reply *reply);
 

@@ -72,21 +72,22 @@ pe_act_of_row(const pe_row *row, pe_act_line *line)
 static void
 insert_line(const pe_act_line *line)
 {
-	pe_row	   *row = pe_row_new("act");
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", line->dataset_id),
+		PE_INT8("seq", line->seq),
+		PE_INT8("charges", line->charges),
+		PE_TEXT("dataset", line->dataset),
+		PE_TEXT("at", line->at),
+		PE_TEXT("role_name", line->role),
+		PE_TEXT("act", line->act),
+		PE_TEXT("subject", line->subject),
+		PE_TEXT("old_value", line->old_value),
+		PE_TEXT("new_value", line->new_value),
+		PE_TEXT("reason", line->reason),
+		PE_BYTEA("hash", line->hash)
+	};
 
-	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
-	pe_row_set(row, "seq", Int64GetDatum(line->seq));
-	pe_row_set(row, "charges", Int64GetDatum(line->charges));
-	pe_row_set_text(row, "dataset", line->dataset);
-	pe_row_set_text(row, "at", line->at);
-	pe_row_set_text(row, "role_name", line->role);
-	pe_row_set_text(row, "act", line->act);
-	pe_row_set_text(row, "subject", line->subject);
-	pe_row_set_text(row, "old_value", line->old_value);
-	pe_row_set_text(row, "new_value", line->new_value);
-	pe_row_set_text(row, "reason", line->reason);
-	pe_row_set(row, "hash", PointerGetDatum(line->hash));
-	pe_row_insert(row);
+	pe_row_insert("act", PE_FIELDS(fields));
 }
 
 /* ------------------------------------------------------------------
@@ -94,24 +95,31 @@ insert_line(const pe_act_line *line)
  * ------------------------------------------------------------------
  */
 
-static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, "
-	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
+static pe_statement dataset_value = {NULL, "SELECT "
+	"pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, 'relation', relation_schema "
+	"|| '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
-	"'time', time_attribute, 'append_only', nullif(append_only, false), 'max_blocks', max_blocks, 'block_months', nullif(block_months, 0), 'block_days', nullif(block_days, 0), 'block_zone', block_zone, "
-	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
-"FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
+	"'time', time_attribute, 'append_only', nullif(append_only, false), 'max_blocks', max_blocks, 'block_months', "
+	"nullif(block_months, 0), 'block_days', nullif(block_days, 0), 'block_zone', block_zone, 'accounting', "
+	"accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
+	"FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
 
-/* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
-static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, 'cells', cells, 'outside', outside, "
-	"'nulls', nulls) || CASE WHEN open THEN pg_catalog.jsonb_build_object('open', true) ELSE '{}' END || CASE WHEN last IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
+/* Points that are too long to be read are shown by their hash: only whether they are the same matters then. */
+static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, "
+	"'cells', cells, 'outside', outside, 'nulls', nulls) || CASE WHEN open "
+	"THEN pg_catalog.jsonb_build_object('open', true) ELSE '{}' END || CASE WHEN last IS NULL "
+	"THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE "
+	"WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
 	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
 	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
-"FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 2, {INT8OID, TEXTOID}};
+	"FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 2, {INT8OID, TEXTOID}};
 
-static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
-	"'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "
-	"'most_per_request', most_per_request, 'per_block', nullif(per_block, false))) "
-"FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
+static pe_statement budget_value = {NULL, "SELECT "
+	"pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, 'epsilon', epsilon, "
+	"'delta', delta, 'delta_share', delta_share, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', "
+	"epsilon_limit / 1e9::float8, 'most_per_request', most_per_request, 'per_block', nullif(per_block, false))) "
+	"FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid "
+	"WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
 
 /* JSON; NULL if there is nothing.  Within an access. */
 static char *
@@ -119,7 +127,9 @@ value_of(const pe_act *act)
 {
 	pe_statement *statement = act->kind == PE_ACT_DATASET ? &dataset_value
 		: act->kind == PE_ACT_ATTRIBUTE ? &attribute_value : &budget_value;
-	Datum		values[2] = {Int64GetDatum(act->dataset_id), act->subject != NULL ? CStringGetTextDatum(act->subject) : (Datum) 0};
+	Datum		values[2] = {
+		Int64GetDatum(act->dataset_id), act->subject != NULL ? CStringGetTextDatum(act->subject) : (Datum) 0
+	};
 
 	if (act->kind == PE_ACT_RELEASE || pe_access_write(statement, values, act->subject != NULL ? "  " : " n") == 0)
 		return NULL;
@@ -130,9 +140,11 @@ value_of(const pe_act *act)
 static void
 keep_differences(char **before, char **after)
 {
-	static pe_statement differing = {NULL, "SELECT (SELECT pg_catalog.jsonb_object_agg(key, value) FROM pg_catalog.jsonb_each($1::pg_catalog.jsonb) "
-		"WHERE value IS DISTINCT FROM $2::pg_catalog.jsonb -> key), (SELECT pg_catalog.jsonb_object_agg(key, value) "
-	"FROM pg_catalog.jsonb_each($2::pg_catalog.jsonb) WHERE value IS DISTINCT FROM $1::pg_catalog.jsonb -> key)", 2, {TEXTOID, TEXTOID}};
+	static pe_statement differing = {NULL, "SELECT (SELECT pg_catalog.jsonb_object_agg(key, value) "
+		"FROM pg_catalog.jsonb_each($1::pg_catalog.jsonb) "
+		"WHERE value IS DISTINCT FROM $2::pg_catalog.jsonb -> key), "
+		"(SELECT pg_catalog.jsonb_object_agg(key, value) FROM pg_catalog.jsonb_each($2::pg_catalog.jsonb) "
+		"WHERE value IS DISTINCT FROM $1::pg_catalog.jsonb -> key)", 2, {TEXTOID, TEXTOID}};
 	Datum		values[2] = {CStringGetTextDatum(*before), CStringGetTextDatum(*after)};
 
 	pe_access_write(&differing, values, NULL);
@@ -170,8 +182,10 @@ pe_act_begin_new(pe_act *act, int64 dataset_id, const char *name)
 static void
 append_line(pe_act_line *line)
 {
-	static pe_statement read = {NULL, "SELECT acts, charges, dataset, chain_head FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
-	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET acts = $2, chain_head = $3 WHERE id = $1", 3, {INT8OID, INT8OID, BYTEAOID}};
+	static pe_statement read = {NULL, "SELECT acts, charges, dataset, chain_head FROM dp_ledger.dataset "
+		"WHERE id = $1", 1, {INT8OID}};
+	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET acts = $2, chain_head = $3 "
+		"WHERE id = $1", 3, {INT8OID, INT8OID, BYTEAOID}};
 	Datum		values[3] = {Int64GetDatum(line->dataset_id)};
 	char		head[PG_SHA256_DIGEST_LENGTH] = {0};
 	bytea	   *stored;
@@ -206,8 +220,8 @@ pe_act_end(const pe_act *act, const char *reason)
 	if (act->kind == PE_ACT_DATASET && before != NULL)
 		keep_differences(&before, &after);
 	line = (pe_act_line) {
-		.dataset_id = act->dataset_id, .at = pstrdup(timestamptz_to_str(GetCurrentTimestamp())), .role = role, .act = act->name,
-		.subject = act->subject, .old_value = before, .new_value = after, .reason = reason
+		.dataset_id = act->dataset_id, .at = pstrdup(timestamptz_to_str(GetCurrentTimestamp())), .role = role,
+		.act = act->name, .subject = act->subject, .old_value = before, .new_value = after, .reason = reason
 	};
 	append_line(&line);
 	pe_access_end(&access);

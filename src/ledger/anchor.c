@@ -33,7 +33,7 @@
 #define SEAL "sha256 "
 #define HEX (2 * PG_SHA256_DIGEST_LENGTH)
 
-/* For its owner alone, whatever the data directory grants a group. */
+/* For its owner alone, even where the data directory grants a group something. */
 #define MODE (S_IRUSR | S_IWUSR)
 
 /* A line of the file: tables of other databases and servers are kept. */
@@ -60,7 +60,8 @@ raise_damaged(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_IO_ERROR),
 			 errmsg("the anchor file \"%s\" is damaged", pe_anchor_file),
-			 errhint("Restore it. If it is moved away the next charge makes a new one, which does not know of charges that are missing.")));
+			 errhint("Restore it. If it is moved away the next charge makes a new one, which does not know of "
+					 "charges that are missing.")));
 	pg_unreachable();
 }
 
@@ -193,7 +194,8 @@ find_anchor(anchor *anchors, int count, Oid relation)
 static bool
 has_charge(int64 dataset_id, const pe_anchor_link *link)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE dataset_id = $1 AND seq = $2 AND hash = $3", 3,
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE dataset_id = $1 AND seq = $2 "
+		"AND hash = $3", 3,
 	{INT8OID, INT8OID, BYTEAOID}};
 	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
 	Datum		values[3] = {Int64GetDatum(dataset_id), Int64GetDatum(link->charges), PointerGetDatum(hash)};
@@ -220,8 +222,10 @@ pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head)
 		has_charge(dataset_id, &known->link))
 		return NULL;
 	if (known->link.charges > charges)
-		return psprintf("charges that the anchor file remembers are missing: " INT64_FORMAT, known->link.charges - charges);
-	return psprintf("charge number " INT64_FORMAT " of the dataset is not the one that the anchor file remembers", known->link.charges);
+		return psprintf("charges that the anchor file remembers are missing: " INT64_FORMAT,
+						known->link.charges - charges);
+	return psprintf("charge number " INT64_FORMAT " of the dataset is not the one that the anchor file remembers",
+					known->link.charges);
 }
 
 /* ------------------------------------------------------------------
@@ -313,7 +317,7 @@ pe_anchor_advance(const pe_anchor_link *link, int count)
 
 	if (pe_anchor_file[0] == '\0' || count == 0)
 		return;
-	/* a transaction closes files and frees memory, whatever happens */
+	/* a transaction closes files and frees memory, after an error too */
 	if (own)
 		StartTransactionCommand();
 	advance(link, count, false);

@@ -35,15 +35,16 @@ extern const char *pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges
 
 /*
  * Records how far ledgers have come: durable when it returns.  Between the
- * commit of charges and their answers; an error is told together with that the
+ * commit of charges and their answers; an error is raised with the note that the
  * request was charged.  In a transaction or in none; if there is one, an error
  * leaves the file open, and locked, to its abort.
  */
 extern void pe_anchor_advance(const pe_anchor_link *link, int count);
 
 /*
- * The same for one that may have been recorded: nothing is written where the file knows of as many charges, or more.  The caller has seen
- * that it knows no other ones (pe_anchor_fault).
+ * The same for one that may have been recorded: nothing is written where the
+ * file knows of as many charges, or more.  The caller has seen that it knows no
+ * other ones (pe_anchor_fault).
  */
 extern void pe_anchor_reach(const pe_anchor_link *link);
 

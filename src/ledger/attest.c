@@ -52,8 +52,9 @@ raise_changed(const pe_dataset *dataset)
 static void
 lock_record(const pe_dataset *dataset, record *r)
 {
-	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, pg_catalog.encode(chain_head, 'hex'), relation_oid "
-	"FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, "
+		"pg_catalog.encode(chain_head, 'hex'), relation_oid FROM dp_ledger.dataset WHERE id = $1 "
+		"FOR UPDATE", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_access	access;
 
@@ -67,7 +68,8 @@ lock_record(const pe_dataset *dataset, record *r)
 	r->head = pe_access_text(0, 5);
 	r->relation = (Oid) pe_access_int64(0, 6);
 	pe_access_end(&access);
-	if (r->dropped != dataset->dropped || r->relation != dataset->relation || strcmp(r->identity, dataset->identity) != 0)
+	if (r->dropped != dataset->dropped || r->relation != dataset->relation ||
+		strcmp(r->identity, dataset->identity) != 0)
 		raise_changed(dataset);
 }
 
@@ -126,7 +128,8 @@ find_table(const pe_dataset *dataset, const record *r)
 				 errhint("A superuser can call dp.attest, or give you the table.")));
 	else if (r->dropped && pe_relation_is_known(relation))
 		ereport(level,
-				(errmsg("table %s goes on as another dataset than \"%s\", which was unregistered", name, dataset->name)));
+				(errmsg("table %s goes on as another dataset than \"%s\", which was unregistered", name,
+						dataset->name)));
 	else
 		return relation;
 	return InvalidOid;
@@ -185,19 +188,24 @@ request_text(const record *r, const char *identity, const char *reason, const ch
 
 /* One of the three quantities: spent no less than the sum, the limit no less than what is spent. */
 #define RAISE(what) \
-	what "_spent = CASE WHEN " what "_spent IS NOT NULL THEN greatest(" what "_spent, s." what "::pg_catalog.int8) END, " \
-	what "_limit = CASE WHEN " what "_limit IS NOT NULL THEN greatest(" what "_limit, " what "_spent, s." what "::pg_catalog.int8) END"
+	what "_spent = CASE WHEN " what "_spent IS NOT NULL " \
+	"THEN greatest(" what "_spent, s." what "::pg_catalog.int8) END, " \
+	what "_limit = CASE WHEN " what "_limit IS NOT NULL " \
+	"THEN greatest(" what "_limit, " what "_spent, s." what "::pg_catalog.int8) END"
 
 /* What is spent becomes no less than the sums of the charges say, and the limits no less than what is spent. */
 static void
 raise_spent(Datum *values)
 {
-	static pe_statement cap = {NULL, "UPDATE dp_ledger.dataset SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+	static pe_statement cap = {NULL, "UPDATE dp_ledger.dataset "
+		"SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
 		" FROM (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge "
 	"WHERE dataset_id = $1) s WHERE id = $1 AND max_blocks IS NULL", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget "
+		"SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
 		" FROM (SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
-	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id AND NOT per_block", 1, {INT8OID}};
+	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id "
+	"AND NOT per_block", 1, {INT8OID}};
 
 	pe_access_write(&cap, values, NULL);
 	pe_access_write(&budgets, values, NULL);
@@ -205,24 +213,32 @@ raise_spent(Datum *values)
 
 /* Of one quantity: where blocks count by themselves, what one of them has lost and no charge says. */
 #define MISSING_OF(row, by_block, what) \
-	"(CASE WHEN " by_block " THEN greatest(coalesce(m." what ", 0), coalesce(" row "." what "_spent, 0) - coalesce(k." what ", 0), 0) ELSE coalesce(" row "." what "_spent, 0) - coalesce(s." what ", 0) END)::pg_catalog.int8 AS " what
-#define MISSING(row, by_block) MISSING_OF(row, by_block, "rho") ", " MISSING_OF(row, by_block, "delta") ", " MISSING_OF(row, by_block, "epsilon")
+	"(CASE WHEN " by_block " THEN greatest(coalesce(m." what ", 0), " \
+	"coalesce(" row "." what "_spent, 0) - coalesce(k." what ", 0), 0) " \
+	"ELSE coalesce(" row "." what "_spent, 0) - coalesce(s." what ", 0) END)::pg_catalog.int8 AS " what
+#define MISSING(row, by_block) \
+	MISSING_OF(row, by_block, "rho") ", " MISSING_OF(row, by_block, "delta") ", " MISSING_OF(row, by_block, "epsilon")
 
 /* The most that a block has lost by the charges, of each account. */
-#define MOST_CHARGED "(SELECT budget_id, max(rho) AS rho, max(delta) AS delta, max(epsilon) AS epsilon FROM dp_ledger.block_charged WHERE dataset_id = $1 GROUP BY budget_id)"
+#define MOST_CHARGED \
+	"(SELECT budget_id, max(rho) AS rho, max(delta) AS delta, max(epsilon) AS epsilon FROM dp_ledger.block_charged " \
+	"WHERE dataset_id = $1 GROUP BY budget_id)"
 
 /* What is spent and no charge says: of the cap (row 0), and of each budget where there is such. */
 static uint64
 read_missing(Datum *values)
 {
-	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, " MISSING("d", "d.max_blocks IS NOT NULL") " FROM dp_ledger.dataset d CROSS JOIN "
-		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = 0 LEFT JOIN " MOST_CHARGED " k ON k.budget_id = 0 WHERE d.id = $1 "
-		"UNION ALL SELECT * FROM (SELECT b.id, b.role_name, " MISSING("b", "b.per_block") " FROM dp_ledger.budget b LEFT JOIN "
-		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
-		"GROUP BY budget_id) s ON s.budget_id = b.id LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = b.id "
-		"LEFT JOIN " MOST_CHARGED " k ON k.budget_id = b.id "
-	"WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) ORDER BY id", 1, {INT8OID}};
+	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, " MISSING("d", "d.max_blocks IS NOT NULL") " "
+		"FROM dp_ledger.dataset d CROSS JOIN (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, "
+		"sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
+		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = 0 "
+		"LEFT JOIN " MOST_CHARGED " k ON k.budget_id = 0 WHERE d.id = $1 UNION ALL SELECT * FROM "
+		"(SELECT b.id, b.role_name, " MISSING("b", "b.per_block") " FROM dp_ledger.budget b LEFT JOIN "
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
+		"WHERE dataset_id = $1 GROUP BY budget_id) s ON s.budget_id = b.id "
+		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = b.id "
+		"LEFT JOIN " MOST_CHARGED " k ON k.budget_id = b.id WHERE b.dataset_id = $1) b "
+		"WHERE (rho, delta, epsilon) <> (0, 0, 0) ORDER BY id", 1, {INT8OID}};
 
 	return pe_access_write(&missing, values, NULL);
 }
@@ -251,12 +267,13 @@ line_of_missing(pe_charge_line *line, uint64 row)
  * Writes who attests what and why after the lines that there are.  Where the
  * chain was broken the line carries what is spent of the cap and no charge says,
  * and one more line for each budget what is so of it: the sums agree again.
- * *link becomes what the anchor file shall remember.
+ * *link becomes what the anchor file is to remember.
  */
 static void
 write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request, pe_anchor_link *link)
 {
-	static pe_statement head = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
+	static pe_statement head = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, acts = $4 "
+		"WHERE id = $1", 4,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	bool		broken = check->finding != NULL;
 	pe_time_blocks every = {0};
@@ -306,7 +323,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 /*
  * What is wrong with the ledger as the anchor file knows it.  A row that was
  * written here is of the table that it names, also where that is gone; any other
- * one is of the table that it shall be for.
+ * one is of the table that it is to be for.
  */
 static char *
 check_anchor(const pe_dataset *dataset, Oid relation, const pe_chain_check *check)
@@ -347,13 +364,15 @@ check_chain(const pe_dataset *dataset, pe_chain_check *check)
 				(errcode(ERRCODE_PE_FROZEN),
 				 errmsg("the ledger of dataset \"%s\" is broken", dataset->name),
 				 errdetail("What dp.verify_ledger finds: %s.", check->finding),
-				 errhint("A superuser can find out what happened; dp.attest called by a superuser takes the charges as they are.")));
+				 errhint("A superuser can find out what happened; dp.attest called by a superuser takes the "
+						 "charges as they are.")));
 }
 
 static pe_attested *
 result_of(const pe_dataset *dataset, const record *r, char *finding)
 {
-	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp_ledger.dataset "
+		"WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_attested *attested = palloc0(sizeof(*attested));
 	pe_access	access;

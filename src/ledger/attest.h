@@ -27,7 +27,7 @@ typedef struct pe_attested
  * that bear the recorded names here, and a line of their chain says who did so
  * and why.  Nothing that was spent is given back.  A chain that is broken takes
  * a superuser: it begins anew after the lines as they are, and what is spent is
- * the more of what the rows and their sums say.  In the caller's transaction, but
+ * the more of what the rows and their sums say.  In the caller's transaction, except
  * for the anchor file, which takes the ledger as it is from now on.
  *
  * Errors: 42501 the user owns no dataset, or not the table of one; 55000 a table

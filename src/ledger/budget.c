@@ -56,14 +56,20 @@ role_of(bool frozen, Oid role_oid, const char *role_name)
 	return frozen ? get_role_oid(role_name, true) : role_oid;
 }
 
-/* A superuser has the privileges of every role: a budget is open to him by membership alone, or a test of his spends what is another's. */
+/*
+ * A superuser has the privileges of every role: a budget is open to him by
+ * membership alone, or a test of his spends what is another's.
+ */
 static bool
 may_spend(Oid user, Oid role)
 {
 	return superuser_arg(user) ? is_member_of_role_nosuper(user, role) : has_privs_of_role(user, role);
 }
 
-/* The one who hears of a charge is not the one who pays it in a SECURITY DEFINER function and in REFRESH MATERIALIZED VIEW. */
+/*
+ * The one who hears of a charge is not the one who pays it in a SECURITY
+ * DEFINER function and in REFRESH MATERIALIZED VIEW.
+ */
 bool
 pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget)
 {
@@ -167,7 +173,8 @@ pe_budget_choose(const pe_dataset *dataset, const char *role)
 				 role == NULL
 				 ? errmsg("you have no budget on dataset \"%s\"", dataset->name)
 				 : errmsg("role \"%s\" has no budget on dataset \"%s\" that you may use", role, dataset->name),
-				 superuser() ? errhint("A superuser spends no budget of a role that he is not a member of. Use SET ROLE, or grant one with dp.grant_budget.")
+				 superuser() ? errhint("A superuser spends no budget of a role that he is not a member of. Use SET "
+									   "ROLE, or grant one with dp.grant_budget.")
 				 : errhint("The owner of the table grants one with dp.grant_budget.")));
 	if (count > 1)
 		ereport(ERROR,
@@ -237,46 +244,37 @@ pe_budget_epsilon_left(const pe_budget *budget)
 	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
-/* What was granted to a role before. */
-typedef struct former
-{
-	int64		id;
-	pe_amount	spent;
-	pe_amount	limit;
-	pe_accounting accounting;
-	double		delta_share;
-	bool		per_block;
-} former;
-
-/* The limit of a budget of which other grants have counted nothing.  What a budget per block has spent in one block it may still spend in the others. */
+/*
+ * The limit of a budget that other grants have not counted.  What a
+ * budget per block has spent in one block it may still spend in the others.
+ */
 static pe_amount
-nothing_promised(const former *row)
+nothing_promised(const pe_budget *former)
 {
-	return row->per_block ? (pe_amount) {0} : row->spent;
+	return former->per_block ? (pe_amount) {0} : former->spent;
 }
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
-find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
+find_row(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 {
-	bool		isnull;			/* never: delta_share is NOT NULL */
-	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2, accounting, delta_share, per_block FROM dp_ledger.budget "
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
-		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
+		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) "
+		"ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
-	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid), CStringGetTextDatum(grant->role)};
+	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid),
+		CStringGetTextDatum(grant->role)};
+	Datum		key[1];
+	candidate	found;
 
 	if (pe_access_write(&find, values, NULL) == 0)
 		return false;
-	row->id = pe_access_int64(0, 1);
-	row->spent = (pe_amount) {pe_access_int64(0, 2), pe_access_int64(0, 3), pe_access_int64(0, 4)};
-	row->limit = (pe_amount) {pe_access_int64(0, 5), pe_access_int64(0, 6), pe_access_int64(0, 7)};
-	row->accounting = pe_accounting_of(pe_access_text(0, 9));
-	row->delta_share = DatumGetFloat8(pe_access_datum(0, 10, &isnull));
-	row->per_block = pe_access_int64(0, 11) != 0;
-	if (pe_access_int64(0, 8) == 0)
-		row->limit = nothing_promised(row);	/* nobody could spend the rest, so no other grant counted it */
+	key[0] = Int64GetDatum(pe_access_int64(0, 1));
+	candidate_of_row(pe_row_last("budget", "budget_pkey", key, 1), &found);
+	*former = found.budget;
+	if (former->role_oid != grant->role_oid)
+		former->limit = nothing_promised(former);	/* nobody could spend the rest, so no other grant counted it */
 	return true;
 }
 
@@ -287,11 +285,16 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 void
 pe_budgets_total(int64 dataset_id, int64 budget_id)
 {
-	static pe_statement total = {NULL, "UPDATE dp_ledger.budget b SET per_block = false, " SET("rho", "s.rho") ", " SET("delta", "s.delta") ", "
-		SET("epsilon", "s.epsilon") " FROM (SELECT o.id, coalesce(sum(c.rho), 0)::pg_catalog.int8 AS rho, coalesce(sum(c.delta), 0)::pg_catalog.int8 AS delta, "
-		"coalesce(sum(c.epsilon), 0)::pg_catalog.int8 AS epsilon FROM dp_ledger.budget o LEFT JOIN dp_ledger.charge c ON c.budget_id = o.id AND c.dataset_id = $1 "
-	"WHERE o.dataset_id = $1 AND o.per_block AND $2 IN (0, o.id) GROUP BY o.id) s WHERE b.id = s.id", 2, {INT8OID, INT8OID}};
-	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block s USING dp_ledger.budget b WHERE s.dataset_id = $1 AND b.id = s.budget_id AND NOT b.per_block", 1,
+	static pe_statement total = {NULL, "UPDATE dp_ledger.budget b "
+		"SET per_block = false, " SET("rho", "s.rho") ", " SET("delta", "s.delta") ", "
+		SET("epsilon", "s.epsilon") " FROM (SELECT o.id, coalesce(sum(c.rho), 0)::pg_catalog.int8 AS rho, "
+									"coalesce(sum(c.delta), 0)::pg_catalog.int8 AS delta, "
+		"coalesce(sum(c.epsilon), 0)::pg_catalog.int8 AS epsilon FROM dp_ledger.budget o "
+		"LEFT JOIN dp_ledger.charge c ON c.budget_id = o.id AND c.dataset_id = $1 "
+		"WHERE o.dataset_id = $1 AND o.per_block AND $2 IN (0, o.id) GROUP BY o.id) s "
+		"WHERE b.id = s.id", 2, {INT8OID, INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block s USING dp_ledger.budget b "
+		"WHERE s.dataset_id = $1 AND b.id = s.budget_id AND NOT b.per_block", 1,
 	{INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(budget_id)};
 
@@ -304,7 +307,8 @@ static void
 count_by_block(int64 dataset_id, int64 budget_id)
 {
 	static pe_statement mark = {NULL, "UPDATE dp_ledger.budget SET per_block = true WHERE id = $1", 1, {INT8OID}};
-	static pe_statement write = {NULL, "UPDATE dp_ledger.budget SET " SET("rho", "$2") ", " SET("delta", "$3") ", " SET("epsilon", "$4") " WHERE id = $1", 4,
+	static pe_statement write = {NULL, "UPDATE dp_ledger.budget "
+		"SET " SET("rho", "$2") ", " SET("delta", "$3") ", " SET("epsilon", "$4") " WHERE id = $1", 4,
 	{INT8OID, INT8OID, INT8OID, INT8OID}};
 	Datum		values[4] = {Int64GetDatum(budget_id)};
 	pe_amount	most;
@@ -319,16 +323,16 @@ count_by_block(int64 dataset_id, int64 budget_id)
 
 /* The row as it is where it counts like the grant; what may be spent then was not promised. */
 static void
-count_like(const pe_dataset *dataset, const pe_grant *grant, former *row)
+count_like(const pe_dataset *dataset, const pe_grant *grant, pe_budget *former)
 {
-	if (row->per_block == grant->per_block)
+	if (former->per_block == grant->per_block)
 		return;
 	if (grant->per_block)
-		count_by_block(dataset->id, row->id);
+		count_by_block(dataset->id, former->id);
 	else
-		pe_budgets_total(dataset->id, row->id);
-	(void) find_row(dataset, grant, row);
-	row->limit = nothing_promised(row);
+		pe_budgets_total(dataset->id, former->id);
+	(void) find_row(dataset, grant, former);
+	former->limit = nothing_promised(former);
 }
 
 /*
@@ -360,11 +364,11 @@ check_within_cap(const pe_dataset *dataset, pe_amount promised, pe_amount cap_le
 }
 
 static void
-check_spent(const pe_grant *grant, pe_amount limit, const former *row)
+check_spent(const pe_grant *grant, pe_amount limit, const pe_budget *former)
 {
 	pe_amount	nothing = {0};
-	pe_amount	spent = row->spent;
-	pe_accounting accounting = row->accounting;
+	pe_amount	spent = former->spent;
+	pe_accounting accounting = former->accounting;
 
 	if (pe_filter_accepts(nothing, spent, nothing))
 		return;
@@ -374,7 +378,7 @@ check_spent(const pe_grant *grant, pe_amount limit, const former *row)
 				 errmsg("role \"%s\" has spent of a budget with another accounting", grant->role),
 				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent)),
 				 errhint("Use accounting => '%s', or grant another role a budget.", pe_accounting_name(accounting))));
-	pe_check_share(spent, row->delta_share, grant->delta_share);
+	pe_check_share(spent, former->delta_share, grant->delta_share);
 	if (!pe_filter_accepts(limit, spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -383,41 +387,45 @@ check_spent(const pe_grant *grant, pe_amount limit, const former *row)
 				 errhint("dp.revoke_budget takes back what is not spent.")));
 }
 
+/* What was spent stays; nothing, where another accounting counted or the row is new. */
+#define SPENT(what) \
+	PE_SQL(what "_spent", present ? "CASE WHEN $" what "_limit IS NOT NULL THEN coalesce(" what "_spent, 0) END" \
+		   : "0 * $" what "_limit")
+
 static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most, delta_share, per_block) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11, $12, $13)", 13,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
-	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
-		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
-		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
-		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END, "
-		"most_per_request = $10, most = $11, delta_share = $12, per_block = $13 WHERE id = $1", 13,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
+	static pe_statement insert;
+	static pe_statement update;
 	bool		pure = grant->accounting == PE_PURE;
+	bool		has_most = grant->most_per_request > 0;
 	pe_amount	most = pe_budget_limit(grant->accounting, grant->most_per_request, grant->delta, grant->delta_share);
-	char		nulls[] = "             ";
-	Datum		values[13] = {
-		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
-		CStringGetTextDatum(pe_accounting_name(grant->accounting)), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
-		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano),
-		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano), Float8GetDatum(grant->delta_share),
-		BoolGetDatum(grant->per_block)
+	pe_field	fields[] = {
+		present ? PE_INT8("id", id) : PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("role_name", grant->role),
+		PE_OID("role_oid", grant->role_oid),
+		PE_TEXT("accounting", pe_accounting_name(grant->accounting)),
+		PE_FLOAT8("epsilon", grant->epsilon),
+		PE_FLOAT8("delta", grant->delta),
+		PE_FLOAT8("delta_share", grant->delta_share),
+		PE_LIMIT_FIELDS(grant->accounting, limit),
+		SPENT("rho"), SPENT("delta"), SPENT("epsilon"),
+		PE_IF(has_most, PE_FLOAT8("most_per_request", grant->most_per_request)),
+		PE_IF(has_most, PE_INT8("most", pure ? most.epsilon_nano : most.rho_nano)),
+		PE_BOOL("per_block", grant->per_block)
 	};
 
-	nulls[6] = nulls[7] = pure ? 'n' : ' ';
-	nulls[8] = pure ? ' ' : 'n';
-	nulls[9] = nulls[10] = grant->most_per_request > 0 ? ' ' : 'n';
-	pe_access_write(present ? &update : &insert, values, nulls);
+	if (present)
+		pe_access_update(&update, "budget", PE_FIELDS(fields), 1, "");
+	else
+		pe_access_insert(&insert, "budget", PE_FIELDS(fields), "");
 }
 
 void
 pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 {
 	pe_amount	limit = pe_budget_limit(grant->accounting, grant->epsilon, grant->delta, grant->delta_share);
-	former		row = {0};
+	pe_budget	former = {0};
 	pe_amount	promised;
 	pe_amount	cap_left;
 	pe_amount	counted = {0};	/* of what is spent, by which less may still be: of a fresh block nothing */
@@ -428,19 +436,21 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "grant_budget", grant->role);
 	pe_access_begin(&access);
 	pe_grants_lock(dataset->id);
-	present = find_row(dataset, grant, &row);
+	present = find_row(dataset, grant, &former);
 	if (present)
-		count_like(dataset, grant, &row);
+		count_like(dataset, grant, &former);
 	if (!grant->per_block)
-		counted = row.spent;
-	pe_grants_read(dataset->id, row.id, dataset->accounting, &promised, &cap_left);
+		counted = former.spent;
+	pe_grants_read(dataset->id, former.id, dataset->accounting, &promised, &cap_left);
 	if (grant->accounting != PE_PURE && !grant->overcommit)
-		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto, cap_left.delta_atto - promised.delta_atto);
+		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto,
+										  cap_left.delta_atto - promised.delta_atto);
 	if (present)
-		check_spent(grant, limit, &row);
+		check_spent(grant, limit, &former);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted), pe_amount_less(limit, row.limit));
-	write_grant(dataset, grant, limit, present, row.id);
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted),
+						 pe_amount_less(limit, former.limit));
+	write_grant(dataset, grant, limit, present, former.id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
@@ -451,7 +461,8 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 	static pe_statement revoke = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
-	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget WHERE dataset_id = $1 "
+		"AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
 	pe_act		act;
 	pe_access	access;
@@ -471,14 +482,17 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 void
 pe_budgets_place(const pe_dataset *dataset, bool local)
 {
-	static pe_statement forget = {NULL, "UPDATE dp_ledger.budget SET role_oid = NULL WHERE dataset_id = $1 AND NOT ($2 AND EXISTS "
-	"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
+	static pe_statement forget = {NULL, "UPDATE dp_ledger.budget SET role_oid = NULL "
+		"WHERE dataset_id = $1 AND NOT ($2 AND EXISTS (SELECT FROM pg_catalog.pg_authid a "
+		"WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
 	/* two rows under one name: one of them is of a role that was renamed, and nobody can say which */
 	static pe_statement find = {NULL, "UPDATE dp_ledger.budget b SET role_oid = a.oid FROM pg_catalog.pg_authid a "
 		"WHERE b.dataset_id = $1 AND b.role_oid IS NULL AND a.rolname = b.role_name AND NOT EXISTS "
-		"(SELECT FROM dp_ledger.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name OR o.role_oid = a.oid))", 1,
+		"(SELECT FROM dp_ledger.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name "
+		"OR o.role_oid = a.oid))", 1,
 	{INT8OID}};
-	static pe_statement missing = {NULL, "SELECT role_name FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
+	static pe_statement missing = {NULL, "SELECT role_name FROM dp_ledger.budget "
+		"WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
 	{INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), BoolGetDatum(local)};
 	pe_access	access;
@@ -490,7 +504,8 @@ pe_budgets_place(const pe_dataset *dataset, bool local)
 	rows = pe_access_write(&missing, values, NULL);
 	for (uint64 row = 0; row < rows && !dataset->dropped; row++)
 		ereport(NOTICE,
-				(errmsg("the budget of role \"%s\" on dataset \"%s\" cannot be used", pe_access_text(row, 1), dataset->name),
+				(errmsg("the budget of role \"%s\" on dataset \"%s\" cannot be used", pe_access_text(row, 1),
+						dataset->name),
 				 errdetail("There is no such role here, or several budgets were granted under its name."),
 				 errhint("Create the role if need be and grant the budget again; what was spent is kept.")));
 	pe_access_end(&access);
@@ -500,8 +515,8 @@ bool
 pe_release_is_paid(int64 id, bool frozen)
 {
 	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp_ledger.release r "
-		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp_ledger.budget b ON b.id = c.budget_id "
-	"WHERE r.id = $1", 1, {INT8OID}};
+		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
+		"JOIN dp_ledger.budget b ON b.id = c.budget_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 	Oid			user = GetUserId();
 	pe_access	access;

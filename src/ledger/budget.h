@@ -40,7 +40,10 @@ extern List *pe_budgets_seen(const pe_dataset *dataset);
 /* Whether user has the privileges of the role of a budget's row; a superuser: whether he is a member of it. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
-/* Whether the session may hear what is left of a budget that pays in it: its own role may use it, or is the owner of the dataset. */
+/*
+ * Whether the session may hear what is left of a budget that pays in it: its
+ * own role may use it, or is the owner of the dataset.
+ */
 extern bool pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget);
 
 /* Whether one of the budgets that paid for a release is open to the current user. */
@@ -48,8 +51,8 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
 
 /*
  * What a charge would leave of the budget, in nano: rho, or epsilon if it is pure.
- * -1 if the charge does not fit, or is more than one request may cost.  The cap is not asked: what fits into it says what
- * others spent.
+ * -1 if the charge does not fit, or is more than one request may cost.  The cap
+ * is not asked: what fits into it says what others spent.
  */
 extern int64 pe_budget_left_after(const pe_budget *budget, pe_amount charge);
 
@@ -89,8 +92,9 @@ extern void pe_budget_set(const pe_dataset *dataset, const pe_grant *grant);
 extern void pe_budgets_place(const pe_dataset *dataset, bool local);
 
 /*
- * Budgets that are granted for each block become such as count everything together, as they lost it: for who takes back what is left.  One
- * of them, or, for 0, all of the dataset.  Between pe_access_begin and pe_access_end.
+ * Budgets that are granted for each block become such as count everything
+ * together, as they lost it: for who takes back what is left.  One of them, or,
+ * for 0, all of the dataset.  Between pe_access_begin and pe_access_end.
  */
 extern void pe_budgets_total(int64 dataset_id, int64 budget_id);
 
@@ -101,7 +105,7 @@ extern bool pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid ro
  * What all budgets of a dataset may still spend together, against what is left of its cap.
  *
  * While it is no more, the cap never refuses a charge, and so whether a charge fits
- * tells a role about its own budget alone.
+ * shows a role its own budget alone.
  * ----------
  */
 
@@ -113,11 +117,14 @@ extern void pe_grants_lock(int64 dataset_id);
 
 /*
  * What the budgets of a dataset other than `except` (an id; 0: none) may still charge
- * its cap, and what is left of the cap, in one snapshot, the latest.  Where it has blocks of time, these are of one block: a budget that is granted
- * for each may charge all of its limit there, and what such ones, `except` too, have lost of it is not counted as lost.  A pure budget on a
- * cap in rho counts as one charge of all that it has left: several cost no more, but for
- * the rounding of each, up to a nano, since what epsilon costs grows faster than epsilon.  A budget of a role that is gone has nothing left.
- * Between pe_access_begin and pe_access_end.
+ * its cap, and what is left of the cap, in one snapshot, the latest.  Where it
+ * has blocks of time, these are of one block: a budget that is granted for each
+ * may charge all of its limit there, and what such ones, `except` too, have
+ * lost of it is not counted as lost.  A pure budget on a cap in rho counts as
+ * one charge of all that it has left: several cost no more, except for the
+ * rounding of each, up to a nano, since what epsilon costs grows faster than
+ * epsilon.  A budget of a role that is gone has nothing left. Between
+ * pe_access_begin and pe_access_end.
  */
 extern void pe_grants_read(int64 dataset_id, int64 except, pe_accounting cap, pe_amount *promised, pe_amount *cap_left);
 

@@ -129,50 +129,48 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 	return pe_sha256(head, head_size, text, strlen(text));
 }
 
+/* NULL where the accounting does not count it. */
+#define AMOUNT(i) PE_IF(!line->absent[i], PE_INT8(amount_name[i], line->amount[i]))
+
 static void
-set_blocks(pe_row *row, pe_time_blocks blocks)
+insert_line(const pe_charge_line *line, bytea *hash)
 {
-	if (has_numbered(blocks))
-	{
-		pe_row_set(row, "block_from", Int64GetDatum(blocks.first));
-		pe_row_set(row, "block_to", Int64GetDatum(blocks.last));
-	}
-	pe_row_set(row, "other_times", BoolGetDatum(blocks.others));
+	bool		numbered = line->blocks.limited && has_numbered(line->blocks);
+	pe_field	fields[] = {
+		PE_INT8("id", line->id),
+		PE_INT8("dataset_id", line->dataset_id),
+		PE_INT8("seq", line->seq),
+		PE_TEXT("dataset", line->dataset),
+		PE_TEXT("at", line->at),
+		PE_TEXT("role_name", line->role),
+		PE_INT8("budget_id", line->budget_id),
+		PE_TEXT("budget_role", line->budget_role),
+		PE_TEXT("function", line->function),
+		AMOUNT(PE_RHO), AMOUNT(PE_DELTA), AMOUNT(PE_EPSILON),
+		AMOUNT(PE_CAP_RHO), AMOUNT(PE_CAP_DELTA), AMOUNT(PE_CAP_EPSILON),
+		PE_TEXT("relations", line->relations),
+		PE_TEXT("request", line->request),
+		PE_IF(line->release_id != 0, PE_INT8("release_id", line->release_id)),
+		PE_IF(line->strategy_id != 0, PE_INT8("strategy_id", line->strategy_id)),
+		PE_IF(line->series_id != 0, PE_INT8("series_id", line->series_id)),
+		PE_IF(numbered, PE_INT8("block_from", line->blocks.first)),
+		PE_IF(numbered, PE_INT8("block_to", line->blocks.last)),
+		PE_IF(line->blocks.limited, PE_BOOL("other_times", line->blocks.others)),
+		PE_BYTEA("hash", hash)
+	};
+
+	pe_row_insert("charge", PE_FIELDS(fields));
 }
 
 bytea *
 pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 {
-	pe_row	   *row = pe_row_new("charge");
 	bytea	   *hash;
 
 	line->id = pe_row_next("charge_id_seq");
 	line->at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	hash = link_hash(line, head, head_size);
-	pe_row_set(row, "id", Int64GetDatum(line->id));
-	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
-	pe_row_set(row, "seq", Int64GetDatum(line->seq));
-	pe_row_set_text(row, "dataset", line->dataset);
-	pe_row_set_text(row, "at", line->at);
-	pe_row_set_text(row, "role_name", line->role);
-	pe_row_set(row, "budget_id", Int64GetDatum(line->budget_id));
-	pe_row_set_text(row, "budget_role", line->budget_role);
-	pe_row_set_text(row, "function", line->function);
-	for (int i = 0; i < PE_AMOUNTS; i++)
-		if (!line->absent[i])
-			pe_row_set(row, amount_name[i], Int64GetDatum(line->amount[i]));
-	pe_row_set_text(row, "relations", line->relations);
-	pe_row_set_text(row, "request", line->request);
-	if (line->release_id != 0)
-		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
-	if (line->strategy_id != 0)
-		pe_row_set(row, "strategy_id", Int64GetDatum(line->strategy_id));
-	if (line->series_id != 0)
-		pe_row_set(row, "series_id", Int64GetDatum(line->series_id));
-	if (line->blocks.limited)
-		set_blocks(row, line->blocks);
-	pe_row_set(row, "hash", PointerGetDatum(hash));
-	pe_row_insert(row);
+	insert_line(line, hash);
 	return hash;
 }
 
@@ -245,61 +243,61 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 }
 
 #define LINES \
-	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
-	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id, c.block_from, c.block_to, c.other_times FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
+	"SELECT c.*, b.id IS NOT NULL OR c.budget_id = 0 AS has_budget " \
+	"FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
-/* Whatever is there changes the text of the line: what is missing becomes a number that the ledger never writes. */
+/* Each value changes the text of the line: a missing one becomes a number that the ledger never writes. */
 static pe_time_blocks
-blocks_of_row(uint64 row)
+blocks_of_row(const pe_row *row)
 {
-	bool		from = text_of(row, 23) != NULL;
-	bool		to = text_of(row, 24) != NULL;
+	bool		from = !pe_row_is_null(row, "block_from");
+	bool		to = !pe_row_is_null(row, "block_to");
+	bool		others = pe_row_bool(row, "other_times");
 
 	if (!from && !to)
-		return (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
+		return (pe_time_blocks) {.limited = !pe_row_is_null(row, "other_times"), .first = 1, .others = others};
 	return (pe_time_blocks) {
-		.limited = true, .first = from ? pe_access_int64(row, 23) : PG_INT64_MIN, .last = to ? pe_access_int64(row, 24) : PG_INT64_MAX - 1,
-		.others = pe_access_int64(row, 25) != 0
+		.limited = true, .first = from ? pe_row_int64(row, "block_from") : PG_INT64_MIN,
+		.last = to ? pe_row_int64(row, "block_to") : PG_INT64_MAX - 1, .others = others
 	};
 }
 
 static void
-line_of_row(uint64 row, pe_charge_line *line)
+line_of_row(const pe_row *row, pe_charge_line *line)
 {
 	memset(line, 0, sizeof(*line));
-	line->id = pe_access_int64(row, 1);
-	line->dataset_id = pe_access_int64(row, 2);
-	line->seq = pe_access_int64(row, 3);
-	line->dataset = text_of(row, 4);
-	line->at = text_of(row, 5);
-	line->role = text_of(row, 6);
-	line->budget_id = pe_access_int64(row, 7);
-	line->budget_role = text_of(row, 8);
-	line->function = text_of(row, 9);
+	line->id = pe_row_int64(row, "id");
+	line->dataset_id = pe_row_int64(row, "dataset_id");
+	line->seq = pe_row_int64(row, "seq");
+	line->dataset = pe_row_text(row, "dataset");
+	line->at = pe_row_text(row, "at");
+	line->role = pe_row_text(row, "role_name");
+	line->budget_id = pe_row_int64(row, "budget_id");
+	line->budget_role = pe_row_text(row, "budget_role");
+	line->function = pe_row_text(row, "function");
 	for (int i = 0; i < PE_AMOUNTS; i++)
 	{
-		line->amount[i] = pe_access_int64(row, 10 + i);
-		line->absent[i] = text_of(row, 10 + i) == NULL;
+		line->amount[i] = pe_row_int64(row, amount_name[i]);
+		line->absent[i] = pe_row_is_null(row, amount_name[i]);
 	}
-	line->request = text_of(row, 16);
-	line->release_id = pe_access_int64(row, 17);
-	line->strategy_id = pe_access_int64(row, 18);
-	line->relations = text_of(row, 21);
-	line->series_id = pe_access_int64(row, 22);
+	line->request = pe_row_text(row, "request");
+	line->release_id = pe_row_int64(row, "release_id");
+	line->strategy_id = pe_row_int64(row, "strategy_id");
+	line->relations = pe_row_text(row, "relations");
+	line->series_id = pe_row_int64(row, "series_id");
 	line->blocks = blocks_of_row(row);
 }
 
 /* What is wrong with a line; NULL: nothing. */
 static const char *
-fault_of(const pe_chain_check *check, const pe_charge_line *line, uint64 row)
+fault_of(const pe_chain_check *check, const pe_charge_line *line, const pe_row *row)
 {
 	if (line->seq != check->last_seq + 1)
 		return "a charge before charge " INT64_FORMAT " is missing";
-	if (!is_hash(bytea_of(row, 19), check->head))
+	if (!is_hash(pe_row_bytea(row, "hash"), check->head))
 		return "charge " INT64_FORMAT " is not what was written, or something before it was changed";
-	if (pe_access_int64(row, 20) == 0)
+	if (!pe_row_bool(row, "has_budget"))
 		return "charge " INT64_FORMAT " names a budget that is gone";
 	return NULL;
 }
@@ -310,7 +308,7 @@ fault_of(const pe_chain_check *check, const pe_charge_line *line, uint64 row)
  * what they were then, and what was wrong before it is no longer reported.
  */
 static void
-follow(pe_chain_check *check, uint64 row, MemoryContext context)
+follow(pe_chain_check *check, const pe_row *row, MemoryContext context)
 {
 	pe_charge_line line;
 	const char *fault;
@@ -318,7 +316,7 @@ follow(pe_chain_check *check, uint64 row, MemoryContext context)
 	line_of_row(row, &line);
 	memcpy(check->head, VARDATA_ANY(link_hash(&line, check->head, PG_SHA256_DIGEST_LENGTH)), PG_SHA256_DIGEST_LENGTH);
 	fault = fault_of(check, &line, row);
-	if (strcmp(line.function, PE_ATTEST_BROKEN) == 0 && is_hash(bytea_of(row, 19), check->head))
+	if (strcmp(line.function, PE_ATTEST_BROKEN) == 0 && is_hash(pe_row_bytea(row, "hash"), check->head))
 	{
 		check->first_bad = 0;
 		check->finding = NULL;
@@ -349,9 +347,7 @@ typedef struct act_reader
 	pe_act_line line;
 } act_reader;
 
-#define ACTS \
-	"SELECT dataset_id, seq, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp_ledger.act " \
-	"WHERE dataset_id = $1 ORDER BY charges, seq"
+#define ACTS "SELECT * FROM dp_ledger.act WHERE dataset_id = $1 ORDER BY charges, seq"
 
 /* The charges that were fetched stay. */
 static void
@@ -360,28 +356,13 @@ read_act(act_reader *reader)
 	SPITupleTable *charges = SPI_tuptable;
 	uint64		processed = SPI_processed;
 	MemoryContext old = CurrentMemoryContext;
-	pe_act_line *line = &reader->line;
 
 	pe_access_fetch(reader->portal, 1);
 	MemoryContextReset(reader->context);
 	MemoryContextSwitchTo(reader->context);
 	reader->there = SPI_processed > 0;
 	if (reader->there)
-	{
-		line->dataset_id = pe_access_int64(0, 1);
-		line->seq = pe_access_int64(0, 2);
-		line->charges = pe_access_int64(0, 3);
-		line->dataset = text_of(0, 4);
-		line->at = text_of(0, 5);
-		line->role = text_of(0, 6);
-		line->act = text_of(0, 7);
-		line->subject = text_of(0, 8);
-		line->old_value = text_of(0, 9);
-		line->new_value = text_of(0, 10);
-		line->reason = text_of(0, 11);
-		line->hash = bytea_of(0, 12);
-		line->hash = memcpy(palloc(VARSIZE_ANY(line->hash)), line->hash, VARSIZE_ANY(line->hash));
-	}
+		pe_act_of_row(pe_row_of_result(0), &reader->line);
 	SPI_freetuptable(SPI_tuptable);
 	SPI_tuptable = charges;
 	SPI_processed = processed;
@@ -444,9 +425,11 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 		if (SPI_processed == 0)
 			break;
 		spi = MemoryContextSwitchTo(batch);
-		for (uint64 row = 0; row < SPI_processed; row++)
+		for (uint64 i = 0; i < SPI_processed; i++)
 		{
-			follow_acts(check, &acts, pe_access_int64(row, 3), context);
+			pe_row	   *row = pe_row_of_result(i);
+
+			follow_acts(check, &acts, pe_row_int64(row, "seq"), context);
 			follow(check, row, context);
 		}
 		MemoryContextSwitchTo(spi);
@@ -465,7 +448,8 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 static void
 check_head(pe_chain_check *check, Datum *values)
 {
-	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts "
+		"FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
 	int64		said;
 	int64		said_acts;
 
@@ -478,7 +462,8 @@ check_head(pe_chain_check *check, Datum *values)
 		check->finding = psprintf("charges are missing at the end: " INT64_FORMAT, said - check->last_seq);
 	else if (check->finding == NULL && said_acts > check->last_act)
 		check->finding = psprintf("acts are missing at the end: " INT64_FORMAT, said_acts - check->last_act);
-	else if (check->finding == NULL && (said != check->last_seq || said_acts != check->last_act || !is_hash(bytea_of(0, 2), check->head)))
+	else if (check->finding == NULL && (said != check->last_seq || said_acts != check->last_act ||
+										!is_hash(bytea_of(0, 2), check->head)))
 		check->finding = "the head of the chain is not that of its last charge or act";
 	check->last_seq = Max(check->last_seq, said);
 }
@@ -487,35 +472,43 @@ check_head(pe_chain_check *check, Datum *values)
 static void
 check_blocks(pe_chain_check *check, Datum *values)
 {
-	static pe_statement differing = {NULL, "WITH a AS (SELECT 0::pg_catalog.int8 AS id, NULL::text AS role, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset "
-		"WHERE id = $1 AND max_blocks IS NOT NULL UNION ALL SELECT id, role_name, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.budget "
-		"WHERE dataset_id = $1 AND per_block) "
-		"SELECT a.role, a.id FROM a, LATERAL (SELECT coalesce(max(rho), 0) AS rho, coalesce(max(delta), 0) AS delta, coalesce(max(epsilon), 0) AS epsilon "
-		"FROM dp_ledger.block_charged c WHERE c.dataset_id = $1 AND c.budget_id = a.id) m "
-		"WHERE (coalesce(a.rho_spent, 0), coalesce(a.delta_spent, 0), coalesce(a.epsilon_spent, 0)) <> (m.rho, m.delta, m.epsilon) "
-		"UNION ALL SELECT a.role, coalesce(a.id, b.budget_id) FROM (SELECT * FROM dp_ledger.block WHERE dataset_id = $1) b FULL JOIN "
-		"(SELECT * FROM dp_ledger.block_charged WHERE dataset_id = $1) c USING (budget_id, block) LEFT JOIN a ON a.id = budget_id "
-		"WHERE (b.rho_spent, b.delta_spent, b.epsilon_spent) IS DISTINCT FROM (c.rho, c.delta, c.epsilon) ORDER BY 2 LIMIT 1", 1, {INT8OID}};
+	static pe_statement differing = {NULL, "WITH a AS (SELECT 0::pg_catalog.int8 AS id, NULL::text AS role, "
+		"rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset WHERE id = $1 AND max_blocks IS NOT NULL "
+		"UNION ALL SELECT id, role_name, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.budget "
+		"WHERE dataset_id = $1 AND per_block) SELECT a.role, a.id FROM a, LATERAL "
+		"(SELECT coalesce(max(rho), 0) AS rho, coalesce(max(delta), 0) AS delta, coalesce(max(epsilon), 0) "
+		"AS epsilon FROM dp_ledger.block_charged c WHERE c.dataset_id = $1 AND c.budget_id = a.id) m "
+		"WHERE (coalesce(a.rho_spent, 0), coalesce(a.delta_spent, 0), coalesce(a.epsilon_spent, 0)) <> (m.rho, "
+		"m.delta, m.epsilon) UNION ALL SELECT a.role, coalesce(a.id, b.budget_id) FROM (SELECT * "
+		"FROM dp_ledger.block WHERE dataset_id = $1) b FULL JOIN (SELECT * FROM dp_ledger.block_charged "
+		"WHERE dataset_id = $1) c USING (budget_id, block) LEFT JOIN a ON a.id = budget_id "
+		"WHERE (b.rho_spent, b.delta_spent, b.epsilon_spent) IS DISTINCT FROM (c.rho, c.delta, c.epsilon) "
+		"ORDER BY 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = text_of(0, 1) == NULL
 			? "what blocks have lost of the cap is not the sum of the charges"
-			: psprintf("what blocks have lost of the budget of role \"%s\" is not the sum of its charges", text_of(0, 1));
+			: psprintf("what blocks have lost of the budget of role \"%s\" is not the sum of its charges",
+					   text_of(0, 1));
 }
 
-/* What was spent of the cap and of every budget must be the sums of the lines, where blocks do not count by themselves. */
+/*
+ * What was spent of the cap and of every budget must be the sums of the lines,
+ * where blocks do not count by themselves.
+ */
 static void
 check_sums(pe_chain_check *check, Datum *values)
 {
 	static pe_statement differing = {NULL, "SELECT NULL::text AS role, 0 AS id FROM dp_ledger.dataset d, "
-		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"WHERE d.id = $1 AND d.max_blocks IS NULL AND (d.rho_spent <> coalesce(s.rho, 0) OR d.delta_spent <> coalesce(s.delta, 0) "
-		"OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
+		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge "
+		"WHERE dataset_id = $1) s WHERE d.id = $1 AND d.max_blocks IS NULL AND (d.rho_spent <> coalesce(s.rho, 0) "
+		"OR d.delta_spent <> coalesce(s.delta, 0) OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
 		"UNION ALL SELECT b.role_name, b.id FROM dp_ledger.budget b LEFT JOIN "
-		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
-		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1 AND NOT b.per_block AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
-		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
-	"ORDER BY 2 LIMIT 1", 1, {INT8OID}};
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
+		"WHERE dataset_id = $1 GROUP BY budget_id) s ON s.budget_id = b.id "
+		"WHERE b.dataset_id = $1 AND NOT b.per_block AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
+		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) "
+		"<> coalesce(s.epsilon, 0)) ORDER BY 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = text_of(0, 1) == NULL
@@ -524,40 +517,52 @@ check_sums(pe_chain_check *check, Datum *values)
 }
 
 /*
- * Every series is what was paid for, and what is stored and was tried of its periods is what the lines say.  One that is older than
- * a broken chain which was attested is no longer looked at: it has ended.
+ * Every series is what was paid for, and what is stored and was tried of its
+ * periods is what the lines say.  One that is older than a broken chain which
+ * was attested is no longer looked at: it has ended.
  */
 static void
 check_series(pe_chain_check *check, Datum *values)
 {
-	static pe_statement differing = {NULL, "WITH alive AS (SELECT s.*, c.seq, c.rho AS paid FROM dp_ledger.series s LEFT JOIN dp_ledger.charge c "
-		"ON c.id = s.charge_id AND c.dataset_id = $1 AND c.series_id = s.id WHERE s.dataset_id = $1 AND NOT EXISTS (SELECT FROM dp_ledger.charge a "
-		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL OR a.seq > c.seq))), "
-		"report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
-		"c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+	static pe_statement differing = {NULL, "WITH alive AS (SELECT s.*, c.seq, c.rho AS paid "
+		"FROM dp_ledger.series s LEFT JOIN dp_ledger.charge c ON c.id = s.charge_id AND c.dataset_id = $1 "
+		"AND c.series_id = s.id WHERE s.dataset_id = $1 AND NOT EXISTS (SELECT FROM dp_ledger.charge a "
+		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL "
+		"OR a.seq > c.seq))), report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb "
+		"OPERATOR(pg_catalog.->>) 'period')::int4 AS period, c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
+		"'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
 		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'report'), "
-		"attempt AS (SELECT c.series_id, s.series, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
-		"max((c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'attempt')::int4) AS last FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
-		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'attempt' GROUP BY 1, 2, 3) "
-		"SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive WHERE paid IS DISTINCT FROM rho "
-		"UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
-		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) AS periods FROM dp_ledger.charge p "
-		"WHERE p.dataset_id = $1 AND p.series_id = s.id AND p.function = '" PE_PROLONG "') p WHERE p.rho <> s.prolonged_rho OR p.periods <> s.periods "
-		"UNION ALL SELECT series, 'series \"%s\" goes on after the ledger was attested' FROM alive WHERE ended IS NULL AND EXISTS "
-		"(SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST "' AND a.seq > alive.seq) "
-		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is not what was stored' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
-		"WHERE p.payload IS NOT NULL AND NOT EXISTS (SELECT FROM report r WHERE r.id = p.charge_id AND r.series_id = s.id AND r.period = p.period "
+		"attempt AS (SELECT c.series_id, s.series, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
+		"'period')::int4 AS period, max((c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'attempt')::int4) "
+		"AS last FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'attempt' "
+		"GROUP BY 1, 2, 3) SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive "
+		"WHERE paid IS DISTINCT FROM rho UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it "
+		"was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
+		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) "
+		"AS periods FROM dp_ledger.charge p WHERE p.dataset_id = $1 AND p.series_id = s.id "
+		"AND p.function = '" PE_PROLONG "') p WHERE p.rho <> s.prolonged_rho OR p.periods <> s.periods "
+		"UNION ALL SELECT series, 'series \"%s\" goes on after the ledger was attested' FROM alive "
+		"WHERE ended IS NULL AND EXISTS (SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 "
+		"AND a.function = '" PE_ATTEST "' AND a.seq > alive.seq) "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is not what was stored' FROM alive s "
+		"JOIN dp_ledger.series_period p ON p.series_id = s.id WHERE p.payload IS NOT NULL AND NOT EXISTS (SELECT "
+		"FROM report r WHERE r.id = p.charge_id AND r.series_id = s.id AND r.period = p.period "
 		"AND r.sha256 = pg_catalog.encode(pg_catalog.sha256(p.payload), 'hex')) "
-		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s JOIN report r ON r.series_id = s.id "
-		"WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.charge_id = r.id) "
-		"UNION ALL SELECT coalesce(s.series, a.series), 'attempts to measure series \"%s\" are not those of the lines' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
-		"FULL JOIN attempt a ON a.series_id = s.id AND a.period = p.period WHERE a.last IS DISTINCT FROM p.attempts "
-		"UNION ALL SELECT s.series, 'series \"%s\" goes on after its end' FROM alive s WHERE s.ended IS NULL AND EXISTS (SELECT FROM dp_ledger.act e "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s "
+		"JOIN report r ON r.series_id = s.id WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p "
+		"WHERE p.series_id = s.id AND p.charge_id = r.id) "
+		"UNION ALL SELECT coalesce(s.series, a.series), 'attempts to measure series \"%s\" are not those of the "
+		"lines' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
+		"FULL JOIN attempt a ON a.series_id = s.id AND a.period = p.period "
+		"WHERE a.last IS DISTINCT FROM p.attempts UNION ALL SELECT s.series, 'series \"%s\" goes on after its end' "
+		"FROM alive s WHERE s.ended IS NULL AND EXISTS (SELECT FROM dp_ledger.act e "
 		"WHERE e.dataset_id = $1 AND e.act = 'end_series' AND e.subject = s.series) "
-		"UNION ALL SELECT c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'series', 'series \"%s\" is missing' FROM dp_ledger.charge c "
-		"WHERE c.dataset_id = $1 AND c.function = 'dp.create_series' AND NOT EXISTS (SELECT FROM dp_ledger.series s WHERE s.id = c.series_id) "
-		"AND NOT EXISTS (SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND a.seq > c.seq) "
-	"ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
+		"UNION ALL SELECT c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'series', 'series \"%s\" is "
+		"missing' FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.function = 'dp.create_series' "
+		"AND NOT EXISTS (SELECT FROM dp_ledger.series s WHERE s.id = c.series_id) AND NOT EXISTS (SELECT "
+		"FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' "
+		"AND a.seq > c.seq) ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
 		check->finding = psprintf(text_of(0, 2), text_of(0, 1));

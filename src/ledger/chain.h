@@ -65,7 +65,11 @@ typedef struct pe_chain_check
 	int64		last_seq;		/* the highest number in use, or that the dataset's row says is */
 	int64		last_act;		/* the number of the last act that there is */
 	int64		rho_spent;		/* of the cap, in nano, as the dataset's row says */
-	int64		first_bad;		/* the charge that is not as it was written, or follows a missing one; 0: none, or an act is */
+	/*
+	 * the charge that is not as it was written, or follows a missing one; 0:
+	 * none, or an act is
+	 */
+	int64		first_bad;
 	char	   *finding;		/* what is wrong; NULL: nothing */
 	char		head[PG_SHA256_DIGEST_LENGTH];	/* of the lines as they are */
 } pe_chain_check;

@@ -50,11 +50,12 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created FROM (SELECT * FROM dp_ledger.release "
-		"WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 AND request = $5 AND payload IS NOT NULL ORDER BY id DESC "
-		"LIMIT " MOST_RELEASES ") r, "
-		"LATERAL (SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
-		"ORDER BY p.paid DESC, EXISTS (SELECT FROM dp_ledger.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created FROM "
+		"(SELECT * FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 "
+		"AND request = $5 AND payload IS NOT NULL ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL "
+		"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id "
+		"OR c.release_id = r.id)) AS paid) p ORDER BY p.paid DESC, EXISTS (SELECT FROM dp_ledger.model m "
+		"WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
 	{INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID, TEXTOID}};
 	const char *name = request->model != NULL ? request->model->name : NULL;
 	Datum		values[6] = {
@@ -65,7 +66,8 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	bool		isnull;
 
 	/* most requests are new: their key alone shows it */
-	if (request->fresh || pe_row_last("release", "release_request", values, 3) == NULL || pe_access_write(&find, values, NULL) == 0)
+	if (request->fresh || pe_row_last("release", "release_request", values, 3) == NULL ||
+		pe_access_write(&find, values, NULL) == 0)
 		return false;
 	reply->release_id = pe_access_int64(0, 1);
 	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
@@ -336,9 +338,13 @@ costs_nothing(pe_amount cost)
 	return cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 0;
 }
 
-/* Adds a cost to what is spent and charged: where blocks count by themselves, what it adds to the block that has lost most. */
+/*
+ * Adds a cost to what is spent and charged: where blocks count by themselves,
+ * what it adds to the block that has lost most.
+ */
 static void
-spend(const book *b, int64 budget_id, bool by_block, pe_time_blocks blocks, pe_amount cost, pe_amount *spent, pe_amount *charged)
+spend(const book *b, int64 budget_id, bool by_block, pe_time_blocks blocks, pe_amount cost, pe_amount *spent,
+	  pe_amount *charged)
 {
 	pe_amount	more = cost;
 
@@ -351,7 +357,8 @@ spend(const book *b, int64 budget_id, bool by_block, pe_time_blocks blocks, pe_a
 }
 
 static int64
-write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, int64 release_id)
+write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost,
+			 int64 release_id)
 {
 	bool		pure = a->accounting == PE_PURE;
 	bool		cap_pure = b->accounting == PE_PURE;
@@ -410,7 +417,11 @@ shortage_of(const account *a, pe_amount spent, pe_amount cost)
 	return pe_filter_accepts(a->limit, spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
-/* 55000 for another version, attributes that were altered or dropped since, an attested dataset of which nobody would read the rows, another table, a budget of another accounting. */
+/*
+ * 55000 for another version, attributes that were altered or dropped since, an
+ * attested dataset whose rows nobody would read, another table, a budget
+ * of another accounting.
+ */
 static void
 check_current(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a)
 {
@@ -422,7 +433,8 @@ check_current(const pe_charge_request *request, const pe_charge_price *price, co
 
 /* Whether both filters accept; the reply says what does not suffice. */
 static bool
-is_accepted(const book *b, const account *a, const pe_charge_request *request, pe_amount cost, pe_amount cap_cost, pe_charge_reply *reply)
+is_accepted(const book *b, const account *a, const pe_charge_request *request, pe_amount cost, pe_amount cap_cost,
+			pe_charge_reply *reply)
 {
 	pe_amount	spent = spent_of_account(b, a, request);
 
@@ -473,7 +485,8 @@ paid_before(const pe_charge_request *request)
 
 /* Whether blocks that a prolonged series comes to can pay all of it. */
 static bool
-is_accepted_of_new(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a, pe_charge_reply *reply)
+is_accepted_of_new(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a,
+				   pe_charge_reply *reply)
 {
 	pe_charge_request of_new;
 	pe_amount	whole = price->amount;
@@ -502,7 +515,8 @@ write_prolonged(const pe_charge_request *request, const pe_charge_price *price, 
 
 /* The line of a charge, and of a series its row. */
 static int64
-write_request(const pe_charge_request *request, const pe_charge_price *price, book *b, account *a, pe_amount cap_cost, int64 release_id)
+write_request(const pe_charge_request *request, const pe_charge_price *price, book *b, account *a, pe_amount cap_cost,
+			  int64 release_id)
 {
 	pe_charge_request numbered = *request;
 	pe_series_request series;
@@ -522,7 +536,8 @@ write_request(const pe_charge_request *request, const pe_charge_price *price, bo
 
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
 static void
-charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price,
+				 pe_charge_reply *reply)
 {
 	pe_amount	cap_cost = {0};
 	book	   *b;
@@ -550,7 +565,8 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 
 /* The line of an attempt, or of a stored measurement.  what: the rest of the request. */
 static int64
-write_period_line(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, const char *kind, const char *what)
+write_period_line(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost,
+				  const char *kind, const char *what)
 {
 	pe_charge_request own = *request;
 	StringInfoData text;
@@ -563,9 +579,10 @@ write_period_line(const pe_charge_request *request, pe_amount cost, book *b, acc
 	return write_charge(&own, cost, b, a, cap_cost, 0);
 }
 
-/* Whoever cancels an attempt learns how long it took: after the third one it costs what one draw of the period does. */
+/* A cancelled attempt shows how long it took: after the third one it costs what one draw of the period does. */
 static void
-attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price,
+				  pe_charge_reply *reply)
 {
 	pe_amount	cost = {0};
 	pe_amount	cap_cost = {0};
@@ -589,7 +606,8 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 	}
 	if (!is_accepted(b, a, request, cost, cap_cost, reply))
 		return;
-	reply->charge_id = write_period_line(request, cost, b, a, cap_cost, "attempt", psprintf("\"attempt\": %d", attempt));
+	reply->charge_id = write_period_line(request, cost, b, a, cap_cost, "attempt",
+										 psprintf("\"attempt\": %d", attempt));
 	pe_series_count_attempt(request->series, attempt);
 	tell_left(b, a, request, reply);
 	reply->outcome = PE_CHARGED;
@@ -597,19 +615,22 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 
 /* Under the lock of the dataset's row there is no other measurement, and none comes. */
 static void
-store_period(const pe_charge_request *request, const int64 *value, int64 values, book *b, account *a, pe_charge_reply *reply)
+store_period(const pe_charge_request *request, const int64 *value, int64 values, book *b, account *a,
+			 pe_charge_reply *reply)
 {
 	pe_amount	nothing = {0};
 	bytea	   *payload = pe_payload_write(value, values);
 
-	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report", psprintf("\"sha256\": \"%s\"", pe_series_digest(payload)));
+	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report",
+										 psprintf("\"sha256\": \"%s\"", pe_series_digest(payload)));
 	pe_series_store(request->series, reply->charge_id, payload);
 	pe_wipe(VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
 	reply->outcome = PE_CHARGED;
 }
 
 void
-pe_batch_store_period(pe_batch *batch, const pe_charge_request *request, const int64 *value, int64 values, pe_charge_reply *reply)
+pe_batch_store_period(pe_batch *batch, const pe_charge_request *request, const int64 *value, int64 values,
+					  pe_charge_reply *reply)
 {
 	book	   *b;
 	account    *a;
@@ -641,7 +662,8 @@ pe_batch_begin(void)
 }
 
 void
-pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price,
+				 pe_charge_reply *reply)
 {
 	bool		paid = false;
 	bool		is_period = request->series != NULL && request->series->created == NULL;
@@ -670,66 +692,56 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	}
 }
 
-/* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds; of sizes of units the request says it. */
-static void
-set_noise(pe_row *row, const pe_charge_request *request, const pe_charge_price *price)
-{
-	Datum		sensitivity;
-
-	if (request->workload == NULL)
-		return;
-	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity),
-									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (price->accounting == PE_PURE)
-	{
-		pe_row_set(row, "sensitivity_l1", sensitivity);
-		pe_row_set(row, "epsilon", Int64GetDatum(price->amount.epsilon_nano));
-	}
-	else
-	{
-		pe_row_set(row, "sensitivity_sq", sensitivity);
-		pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
-	}
-}
-
+/*
+ * Of the noise, which everybody may know, also its sensitivity; of a model or a
+ * minimum nothing: it was of many kinds; of sizes of units the request says it.
+ */
 static int64
-insert_release(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
+insert_release(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value,
+			   int64 values)
 {
-	pe_row	   *row = pe_row_new("release");
-	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
 	int64		id = pe_row_next("release_id_seq");
+	bool		has_noise = request->workload != NULL;
+	bool		pure = price->accounting == PE_PURE;
+	Datum		sensitivity = !has_noise ? (Datum) 0
+		: DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity), ObjectIdGetDatum(InvalidOid),
+							  Int32GetDatum(-1));
+	pe_field	fields[] = {
+		PE_INT8("id", id),
+		PE_INT8("charge_id", charge_id),
+		PE_INT8("dataset_id", request->dataset_id),
+		PE_INT4("version", (int32) request->version),
+		PE_INT4("declared", request->declared),
+		PE_TEXT("request", request->request),
+		PE_BYTEA("request_hash", pe_request_hash(request->request)),
+		PE_TEXTS("attributes", request->attribute, request->attributes),
+		PE_TEXT("workload", request->workload),
+		PE_TEXT("predicate", request->predicate),
+		PE_TEXT("method", request->method),
+		PE_INT4("queries", request->queries),
+		PE_TEXT("accounting", pe_accounting_name(price->accounting)),
+		PE_IF(has_noise && pure, PE_DATUM("sensitivity_l1", NUMERICOID, sensitivity)),
+		PE_IF(has_noise && pure, PE_INT8("epsilon", price->amount.epsilon_nano)),
+		PE_IF(has_noise && !pure, PE_DATUM("sensitivity_sq", NUMERICOID, sensitivity)),
+		PE_IF(has_noise && !pure, PE_INT8("rho", price->amount.rho_nano)),
+		PE_IF(request->strategy_id != 0, PE_INT8("strategy_id", request->strategy_id)),
+		PE_BYTEA("payload", pe_payload_write(value, values)),
+		PE_TIMESTAMPTZ("created", GetCurrentTransactionStartTimestamp())
+	};
 
-	for (int i = 0; i < request->attributes; i++)
-		names[i] = CStringGetTextDatum(request->attribute[i]);
-	pe_row_set(row, "id", Int64GetDatum(id));
-	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
-	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
-	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
-	pe_row_set(row, "declared", Int32GetDatum(request->declared));
-	pe_row_set_text(row, "request", request->request);
-	pe_row_set(row, "request_hash", PointerGetDatum(pe_request_hash(request->request)));
-	pe_row_set(row, "attributes", PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT)));
-	pe_row_set_text(row, "workload", request->workload);
-	pe_row_set_text(row, "predicate", request->predicate);
-	pe_row_set_text(row, "method", request->method);
-	pe_row_set(row, "queries", Int32GetDatum(request->queries));
-	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
-	set_noise(row, request, price);
-	if (request->strategy_id != 0)
-		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
-	pe_row_set(row, "payload", PointerGetDatum(pe_payload_write(value, values)));
-	pe_row_set(row, "created", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	pe_row_insert(row);
+	pe_row_insert("release", PE_FIELDS(fields));
 	return id;
 }
 
 int64
-pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
+pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value,
+				 int64 values)
 {
 	Datum		key[1] = {Int64GetDatum(charge_id)};
 	pe_row	   *stored = pe_row_last("release", "release_charge_id_key", key, 1);
 	/* it is there already if a worker died between its commit and its answer */
-	int64		id = stored != NULL ? pe_row_int64(stored, "id") : insert_release(request, price, charge_id, value, values);
+	int64		id = stored != NULL ? pe_row_int64(stored, "id")
+		: insert_release(request, price, charge_id, value, values);
 
 	if (request->model != NULL)
 		pe_model_keep(request, id, value);
@@ -748,29 +760,28 @@ add_charged(pe_row *row, pe_amount charged)
 static void
 write_account(const account *a)
 {
+	pe_field	fields[] = {PE_TEXT("role_name", a->role)};
+
 	add_charged(a->row, a->charged);
-	pe_row_set_text(a->row, "role_name", a->role);
-	pe_row_update(a->row);
+	pe_row_update(a->row, PE_FIELDS(fields));
 }
 
 static void
 write_book(const book *b)
 {
-	char	   *owner = GetUserNameFromId(pe_relation_owner(b->relation), true);
-	char	   *schema = get_namespace_name(get_rel_namespace(b->relation));
-	char	   *relation = get_rel_name(b->relation);
+	pe_field	fields[] = {
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(b->relation), true)),
+		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(b->relation))),
+		PE_TEXT("relation_name", get_rel_name(b->relation)),
+		PE_INT8("charges", b->charges),
+		PE_BYTEA("chain_head", b->head),
+		PE_IF(b->scanned != NULL, PE_BYTEA("scanned", b->scanned))
+	};
 
-	if (owner == NULL || schema == NULL || relation == NULL)
+	if (fields[0].isnull || fields[1].isnull || fields[2].isnull)
 		raise_stale();			/* the table was dropped meanwhile */
 	add_charged(b->row, b->charged);
-	pe_row_set(b->row, "charges", Int64GetDatum(b->charges));
-	pe_row_set(b->row, "chain_head", PointerGetDatum(b->head));
-	if (b->scanned != NULL)
-		pe_row_set(b->row, "scanned", PointerGetDatum(b->scanned));
-	pe_row_set_text(b->row, "owner", owner);
-	pe_row_set_text(b->row, "relation_schema", schema);
-	pe_row_set_text(b->row, "relation_name", relation);
-	pe_row_update(b->row);
+	pe_row_update(b->row, PE_FIELDS(fields));
 }
 
 static pe_anchor_link

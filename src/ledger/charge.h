@@ -30,11 +30,14 @@ extern pe_batch *pe_batch_begin(void);
  * well.  Errors: PE002 frozen, 55000 the dataset or the budget is no longer what
  * the request was made for, 25006 in recovery, 42710 another model has the name.
  */
-extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply);
+extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price,
+							 pe_charge_reply *reply);
 
 /*
- * An attempt at a period of a series (request->series): a line of the chain that costs nothing, or after the third one what the
- * price says.  PE_REPLAYED if it is stored.  Errors as of pe_batch_reserve, which calls it, and 55000 if the series has ended.
+ * An attempt at a period of a series (request->series): a line of the chain
+ * that costs nothing, or after the third one what the price says.  PE_REPLAYED
+ * if it is stored.  Errors as of pe_batch_reserve, which calls it, and 55000 if
+ * the series has ended.
  *
  * Stores what was drawn for it; PE_CHARGED if it is stored now, PE_REPLAYED, with what is, if it was before, PE_BUSY if
  * somebody is changing the dataset.

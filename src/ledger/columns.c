@@ -61,7 +61,8 @@ raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared
 			 number == declared ? 0
 			 : number <= 0 ? errdetail("The table has no column of this name.")
 			 : errdetail("The column of this name is not the one that was declared."),
-			 number != declared && now != NULL ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can %s", now, cure)
+			 number != declared && now != NULL
+			 ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can %s", now, cure)
 			 : errhint("The owner can %s", cure)));
 	pg_unreachable();
 }
@@ -77,7 +78,8 @@ static void __attribute__((noreturn))
 raise_attribute_changed(const pe_dataset *dataset, const char *attribute, AttrNumber declared)
 {
 	raise_changed(dataset, attribute, declared, get_attnum(dataset->relation, attribute) > 0
-				  ? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were paid stay readable."
+				  ? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were "
+					"paid stay readable."
 				  : "end it with dp.drop_attribute; answers that were paid stay readable.");
 }
 
@@ -167,8 +169,9 @@ pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumbe
 }
 
 /*
- * The type of this name as it was declared.  That of an enum can be gone by now, or be another one's: what was paid for is
- * read by its labels, which are texts.
+ * The type of this name as it was declared.  That of an enum can be gone by
+ * now, or be another one's: what was paid for is read by its labels, which are
+ * texts.
  */
 static Oid
 type_named(const char *declared)
@@ -183,7 +186,10 @@ type_named(const char *declared)
 	return !fcinfo->isnull && getBaseType(type) == type && pe_type_key(type, &key) ? type : TEXTOID;
 }
 
-/* The type of an attribute: that of its column, checked to be what was declared, if that is what it is declared as now. */
+/*
+ * The type of an attribute: that of its column, checked to be what was
+ * declared, if that is what it is declared as now.
+ */
 static Oid
 attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber number, const char *declared, bool past)
 {
@@ -244,8 +250,10 @@ pe_unit_column_type(Oid relation, const char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" cannot be the unit", column),
-				 errdetail("Its type is %s, or its collation is not deterministic.", format_type_be(get_atttype(relation, number))),
-				 errhint("A unit is an integer, numeric, text, varchar, char, uuid, bytea, date or timestamp, equal where its bytes are.")));
+				 errdetail("Its type is %s, or its collation is not deterministic.",
+						   format_type_be(get_atttype(relation, number))),
+				 errhint("A unit is an integer, numeric, text, varchar, char, uuid, bytea, date or timestamp, "
+						 "equal where its bytes are.")));
 	return getBaseType(get_atttype(relation, number));
 }
 
@@ -255,7 +263,8 @@ pe_private_column_type(Oid relation, const char *column)
 	Oid			declared = get_atttype(relation, column_number(relation, column));
 	Oid			type = getBaseType(declared);
 
-	if (type != INT2OID && type != INT4OID && type != INT8OID && type != NUMERICOID && type != FLOAT4OID && type != FLOAT8OID)
+	if (type != INT2OID && type != INT4OID && type != INT8OID && type != NUMERICOID && type != FLOAT4OID &&
+		type != FLOAT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" cannot be the private column", column),
@@ -346,7 +355,8 @@ pe_dataset_check_public(const pe_dataset *dataset, const char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" cannot be an attribute", column),
-				 is_private ? errdetail("It is computed from column \"%s\", whose values are what dataset \"%s\" protects.",
+				 is_private ? errdetail("It is computed from column \"%s\", whose values are what dataset \"%s\" "
+										"protects.",
 										dataset->private_column, dataset->name)
 				 : errdetail("Its values are what dataset \"%s\" protects.", dataset->name)));
 }
@@ -389,7 +399,8 @@ has_labels(pe_dataset *dataset, const pe_column *column, int count)
 
 	for (int i = 0; i < count; i++)
 	{
-		if (!find_label(dataset, column->type, column->points[i], &place) || (column->ordered && i > 0 && place <= last))
+		if (!find_label(dataset, column->type, column->points[i], &place) ||
+			(column->ordered && i > 0 && place <= last))
 			return false;
 		last = place;
 	}
@@ -497,9 +508,12 @@ check_has_cells(const pe_dataset *dataset, const pe_row *row)
 	if (strcmp(pe_row_text(row, "kind"), "open") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"), dataset->name),
-				 errdetail("It is open: dp.keys and dp.bounds may look for its values, and nothing else can be asked of it."),
-				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that dp.keys has found.")));
+				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"),
+						dataset->name),
+				 errdetail("It is open: dp.keys and dp.bounds may look for its values, and nothing else can be "
+						   "asked of it."),
+				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that "
+						 "dp.keys has found.")));
 }
 
 /* Whether a row is one of the declarations that are meant: those in force, or those of before. */
@@ -548,7 +562,8 @@ pe_attributes_as_given(const pe_dataset *dataset, char **names, int count)
 	char		unquoted[PE_NAME_SIZE];
 
 	for (int i = 0; i < count; i++)
-		if (pe_text_unquote(names[i], unquoted) && find_attribute(dataset, names[i]) == NULL && find_attribute(dataset, unquoted) != NULL)
+		if (pe_text_unquote(names[i], unquoted) && find_attribute(dataset, names[i]) == NULL &&
+			find_attribute(dataset, unquoted) != NULL)
 			names[i] = pstrdup(unquoted);
 }
 
@@ -575,9 +590,13 @@ refuse_unknown(const pe_dataset *dataset, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
-			 dataset->unit != NULL && strcmp(dataset->unit, name) == 0 ? errdetail("It is the unit of privacy, whose values are not answered.") : 0,
-			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", names[similar], quote_literal_cstr(dataset->name))
-			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with dp.add_attribute.", quote_literal_cstr(dataset->name))));
+			 dataset->unit != NULL && strcmp(dataset->unit, name) == 0
+			 ? errdetail("It is the unit of privacy, whose values are not answered.") : 0,
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * "
+									"FROM dp.describe(%s) lists what may be asked; the owner can declare more with "
+									"dp.add_attribute.", names[similar], quote_literal_cstr(dataset->name))
+			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked; the owner can declare more with "
+					   "dp.add_attribute.", quote_literal_cstr(dataset->name))));
 	pg_unreachable();
 }
 
@@ -618,7 +637,8 @@ check_points(const List *rows)
 	ListCell   *cell;
 
 	foreach(cell, rows)
-		bytes += BYTES_OF_TEXT * pe_row_size(lfirst(cell), "points") + BYTES_OF_POINT * (size_t) pe_row_int64(lfirst(cell), "cells");
+		bytes += BYTES_OF_TEXT * pe_row_size(lfirst(cell), "points") +
+			BYTES_OF_POINT * (size_t) pe_row_int64(lfirst(cell), "cells");
 	pe_check_memory(bytes);
 }
 
@@ -672,8 +692,10 @@ pe_column_fault(const pe_dataset *dataset, const char *column, AttrNumber declar
 	if (number != declared)
 		return psprintf("column \"%s\" is not the one that was declared", column);
 	if (strcmp(pe_type_name(getBaseType(get_atttype(dataset->relation, number))), type) != 0)
-		return psprintf("column \"%s\" is of type %s now", column, format_type_be(get_atttype(dataset->relation, number)));
-	return is_virtual(dataset->relation, number) ? psprintf("column \"%s\" is a virtual generated column now", column) : NULL;
+		return psprintf("column \"%s\" is of type %s now", column,
+						format_type_be(get_atttype(dataset->relation, number)));
+	return is_virtual(dataset->relation, number)
+		? psprintf("column \"%s\" is a virtual generated column now", column) : NULL;
 }
 
 static void
@@ -797,13 +819,14 @@ pe_column_bounds(const pe_column *column, double *lower, double *upper)
 		*upper = nextafter(*upper, *lower);
 }
 
-#define NUMBER_OF(column) "coalesce((SELECT c.attnum FROM pg_catalog.pg_attribute c WHERE c.attrelid = d.relation_oid AND c.attname = " column \
-	" AND c.attnum > 0 AND NOT c.attisdropped), 0)"
+#define NUMBER_OF(column) "coalesce((SELECT c.attnum FROM pg_catalog.pg_attribute c " \
+	"WHERE c.attrelid = d.relation_oid AND c.attname = " column " AND c.attnum > 0 AND NOT c.attisdropped), 0)"
 
 void
 pe_columns_place(int64 dataset_id)
 {
-	static pe_statement dataset = {NULL, "UPDATE dp_ledger.dataset d SET unit_attnum = " NUMBER_OF("d.unit") ", private_attnum = " NUMBER_OF("d.private_column")
+	static pe_statement dataset = {NULL, "UPDATE dp_ledger.dataset d "
+		"SET unit_attnum = " NUMBER_OF("d.unit") ", private_attnum = " NUMBER_OF("d.private_column")
 	", time_attnum = " NUMBER_OF("d.time_attribute") " WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "UPDATE dp_ledger.attribute a SET attnum = " NUMBER_OF("a.attribute")
 	" FROM dp_ledger.dataset d WHERE d.id = $1 AND a.dataset_id = d.id", 1, {INT8OID}};
@@ -821,13 +844,17 @@ pe_columns_place(int64 dataset_id)
  * ------------------------------------------------------------------
  */
 
-/* 55000 if what is declared of this name already is of another column of the table, or of another type: what dp.keys found is of that one. */
+/*
+ * 55000 if what is declared of this name already is of another column of the
+ * table, or of another type: what dp.keys found is of that one.
+ */
 static void
 check_same_column(const pe_dataset *dataset, const char *attribute, const char *type)
 {
 	const pe_row *row = find_attribute(dataset, attribute);
 
-	if (row != NULL && (pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute) || strcmp(pe_row_text(row, "type"), type) != 0))
+	if (row != NULL && (pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute) ||
+						strcmp(pe_row_text(row, "type"), type) != 0))
 		raise_attribute_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
 }
 
@@ -835,15 +862,17 @@ check_same_column(const pe_dataset *dataset, const char *attribute, const char *
 static void
 count_declaration(int64 dataset_id)
 {
-	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
+	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 "
+		"WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset_id)};
 
 	pe_access_write(&count, values, NULL);
 }
 
 /*
- * What is declared of a name goes out of force with a new number of declarations; what was paid for is still read by it.
- * Under the lock of the dataset's row.  False if nothing was declared.
+ * What is declared of a name goes out of force with a new number of
+ * declarations; what was paid for is still read by it. Under the lock of the
+ * dataset's row.  False if nothing was declared.
  */
 static bool
 end_attribute(int64 dataset_id, const char *attribute)
@@ -870,41 +899,42 @@ refuse_not_declared(const pe_dataset *dataset, const char *attribute)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", attribute, dataset->name),
-			 what != NULL ? errdetail("The column is %s of the dataset, and is not declared as an attribute.", what) : 0,
-			 what == NULL ? errhint("SELECT * FROM dp.describe(%s) lists the attributes; dp.add_attribute declares one.", quote_literal_cstr(dataset->name))
+			 what != NULL ? errdetail("The column is %s of the dataset, and is not declared as an attribute.", what)
+			 : 0,
+			 what == NULL ? errhint("SELECT * FROM dp.describe(%s) lists the attributes; dp.add_attribute declares "
+									"one.", quote_literal_cstr(dataset->name))
 			 : strcmp(what, "the time") == 0 ? errhint("dp.set_time declares another column as the time.")
 			 : errhint("To protect something else, drop the dataset and register it again; what was spent is kept.")));
 	pg_unreachable();
 }
 
+/* The place of an attribute that is new, after all that there ever were. */
+#define NEXT_POSITION "(SELECT count(*) + 1 FROM dp_ledger.attribute WHERE dataset_id = $dataset_id)"
+
+/* The last fields of an attribute, which only a new row gets. */
+#define OF_NEW_ROW 4
+
 /* Writes a declaration in force; of one that was altered what is open and its place stay. */
 static void
-write_attribute(Datum *values, bool bins)
+write_attribute(const pe_field *fields, int count)
 {
-	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
-		"outside = $8, nulls = $9, attnum = $10, last = $11 WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, attnum, last, since) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-		"(SELECT declarations FROM dp_ledger.dataset WHERE id = $1) FROM dp_ledger.attribute WHERE dataset_id = $1", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+	static pe_statement complete;
+	static pe_statement insert;
 
-	if (pe_access_write(&complete, values, bins ? NULL : "          n") == 0)	/* it was not open */
-		pe_access_write(&insert, values, bins ? NULL : "          n");
+	/* it was not open */
+	if (pe_access_update(&complete, "attribute", fields, count - OF_NEW_ROW, 2, "AND until IS NULL") == 0)
+		pe_access_insert(&insert, "attribute", fields, count, "FROM dp_ledger.dataset d WHERE d.id = $dataset_id");
 }
 
-/* What dp.keys found stays what it is while the column does. */
+/* After end_attribute: false if nothing was declared. */
 static bool
-rewrite_attribute(Datum *values, bool bins)
+rewrite_attribute(const pe_field *fields, int count)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, attnum, last, since, open, opened) SELECT $1, $2, a.position, $3, $4, $5, $6, $7, $8, $9, $10, $11, d.declarations, a.open, "
-		"CASE WHEN a.type = $3 AND a.attnum = $10 THEN a.opened WHEN a.open THEN d.declarations END "
-		"FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id AND a.attribute = $2 AND a.until = d.declarations WHERE d.id = $1", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+	static pe_statement insert;
 
-	return end_attribute(DatumGetInt64(values[0]), TextDatumGetCString(values[1])) &&
-		pe_access_write(&insert, values, bins ? NULL : "          n") == 1;
+	return pe_access_insert(&insert, "attribute", fields, count, "FROM dp_ledger.dataset d JOIN dp_ledger.attribute a "
+							"ON a.dataset_id = d.id AND a.attribute = $attribute AND a.until = d.declarations "
+							"WHERE d.id = $dataset_id") == 1;
 }
 
 void
@@ -912,27 +942,32 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 					  const pe_attribute *domain, char **points, bool ordered,
 					  const char *outside, const char *nulls, bool alters)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open' AND until IS NULL", 2,
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute "
+		"WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open' AND until IS NULL", 2,
 	{INT8OID, TEXTOID}};
+	Datum		key[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
 	bool		bins = domain->kind == PE_BINS;
-	Datum	   *texts = palloc(domain->points * sizeof(Datum));
-	Datum		values[11];
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("attribute", attribute),
+		PE_TEXT("type", type),
+		PE_TEXT("kind", bins ? "bins" : "levels"),
+		PE_TEXTS("points", points, domain->points),
+		PE_BOOL("ordered", ordered),
+		PE_INT4("cells", pe_attribute_cells(domain)),
+		PE_TEXT("outside", outside),
+		PE_TEXT("nulls", nulls),
+		PE_INT4("attnum", get_attnum(dataset->relation, attribute)),
+		PE_TEXT("last", !bins ? NULL : domain->open ? "open" : "closed"),
+		PE_SQL("since", "d.declarations"),
+		PE_SQL("position", alters ? "a.position" : NEXT_POSITION),
+		PE_SQL("open", alters ? "a.open" : "false"),
+		/* what dp.keys found stays what it is while the column does */
+		PE_SQL("opened", alters ? "CASE WHEN a.type = $type AND a.attnum = $attnum THEN a.opened WHEN a.open THEN "
+								  "d.declarations END" : "NULL")
+	};
 	pe_act		act;
 	pe_access	access;
-
-	for (int i = 0; i < domain->points; i++)
-		texts[i] = CStringGetTextDatum(points[i]);
-	values[0] = Int64GetDatum(dataset->id);
-	values[1] = CStringGetTextDatum(attribute);
-	values[2] = CStringGetTextDatum(type);
-	values[3] = CStringGetTextDatum(bins ? "bins" : "levels");
-	values[4] = PointerGetDatum(construct_array(texts, domain->points, TEXTOID, -1, false, TYPALIGN_INT));
-	values[5] = BoolGetDatum(ordered);
-	values[6] = Int32GetDatum(pe_attribute_cells(domain));
-	values[7] = CStringGetTextDatum(outside);
-	values[8] = CStringGetTextDatum(nulls);
-	values[9] = Int32GetDatum(get_attnum(dataset->relation, attribute));
-	values[10] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
 	if (!alters)
 		check_same_column(dataset, attribute, type);
@@ -940,16 +975,17 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	pe_access_begin(&access);
 	if (alters)
 	{
-		if (!rewrite_attribute(values, bins))
+		if (!end_attribute(dataset->id, attribute) || !rewrite_attribute(PE_FIELDS(fields)))
 			refuse_not_declared(dataset, attribute);
 	}
-	else if (pe_access_write(&present, values, NULL) > 0)
+	else if (pe_access_write(&present, key, NULL) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
-				 errhint("dp.alter_attribute and dp.alter_edges declare it anew. Answers that were paid keep the old declaration; nothing is refunded.")));
+				 errhint("dp.alter_attribute and dp.alter_edges declare it anew. Answers that were paid keep the "
+						 "old declaration; nothing is refunded.")));
 	else
-		write_attribute(values, bins);
+		write_attribute(PE_FIELDS(fields));
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
@@ -960,12 +996,15 @@ pe_attribute_drop(const pe_dataset *dataset, const char *attribute)
 	pe_act		act;
 	pe_access	access;
 
-	if (dataset->max_blocks > 0 && strcmp(dataset->time_attribute, attribute) == 0 && find_attribute(dataset, attribute) != NULL)
+	if (dataset->max_blocks > 0 && strcmp(dataset->time_attribute, attribute) == 0 &&
+		find_attribute(dataset, attribute) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("attribute \"%s\" of dataset \"%s\" cannot be dropped", attribute, dataset->name),
-				 errdetail("The cap holds for each block of it: without it every request would be charged to all blocks."),
-				 errhint("dp.alter_attribute and dp.alter_edges declare other bins. To drop it, drop the dataset and register it again.")));
+				 errdetail("The cap holds for each block of it: without it every request would be charged to all "
+						   "blocks."),
+				 errhint("dp.alter_attribute and dp.alter_edges declare other bins. To drop it, drop the dataset "
+						 "and register it again.")));
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "drop_attribute", attribute);
 	pe_access_begin(&access);
 	if (!end_attribute(dataset->id, attribute))
@@ -977,17 +1016,30 @@ pe_attribute_drop(const pe_dataset *dataset, const char *attribute)
 void
 pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type, bool alters)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND open AND until IS NULL", 2,
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute "
+		"WHERE dataset_id = $1 AND attribute = $2 AND open AND until IS NULL", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute a SET open = true, opened = coalesce(a.opened, d.declarations) FROM dp_ledger.dataset d "
+	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute a "
+		"SET open = true, opened = coalesce(a.opened, d.declarations) FROM dp_ledger.dataset d "
 		"WHERE d.id = $1 AND a.dataset_id = d.id AND a.attribute = $2 AND a.until IS NULL", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, open, attnum, since, opened) SELECT $1, $2, (SELECT count(*) + 1 FROM dp_ledger.attribute WHERE dataset_id = $1), "
-		"$3, 'open', '{}', false, 0, 'drop', 'drop', true, $4, declarations, declarations FROM dp_ledger.dataset WHERE id = $1", 4, {INT8OID, TEXTOID, TEXTOID, INT4OID}};
-	Datum		values[4] = {
-		Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type),
-		Int32GetDatum(get_attnum(dataset->relation, attribute))
+	static pe_statement insert;
+	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
+	pe_field	fields[] = {
+		PE_INT8("dataset_id", dataset->id),
+		PE_TEXT("attribute", attribute),
+		PE_TEXT("type", type),
+		PE_TEXT("kind", "open"),
+		PE_SQL("points", "'{}'"),
+		PE_BOOL("ordered", false),
+		PE_INT4("cells", 0),
+		PE_TEXT("outside", "drop"),
+		PE_TEXT("nulls", "drop"),
+		PE_BOOL("open", true),
+		PE_INT4("attnum", get_attnum(dataset->relation, attribute)),
+		PE_SQL("position", NEXT_POSITION),
+		PE_SQL("since", "declarations"),
+		PE_SQL("opened", "declarations")
 	};
 	pe_act		act;
 	pe_access	access;
@@ -1003,7 +1055,7 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	{
 		if (alters)
 			refuse_not_declared(dataset, attribute);
-		pe_access_write(&insert, values, NULL);
+		pe_access_insert(&insert, "attribute", PE_FIELDS(fields), "FROM dp_ledger.dataset WHERE id = $dataset_id");
 	}
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
@@ -1012,7 +1064,8 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 void
 pe_attribute_close(const pe_dataset *dataset, const char *attribute)
 {
-	static pe_statement close = {NULL, "UPDATE dp_ledger.attribute SET open = false WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL AND open AND kind <> 'open'", 2,
+	static pe_statement close = {NULL, "UPDATE dp_ledger.attribute SET open = false "
+		"WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL AND open AND kind <> 'open'", 2,
 	{INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
 	const pe_row *row = find_attribute(dataset, attribute);
@@ -1026,7 +1079,8 @@ pe_attribute_close(const pe_dataset *dataset, const char *attribute)
 	if (pe_access_write(&close, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 pe_row_bool(row, "open") ? errmsg("column \"%s\" of dataset \"%s\" is nothing but open", attribute, dataset->name)
+				 pe_row_bool(row, "open") ? errmsg("column \"%s\" of dataset \"%s\" is nothing but open", attribute,
+												   dataset->name)
 				 : errmsg("column \"%s\" of dataset \"%s\" is not open", attribute, dataset->name),
 				 pe_row_bool(row, "open") ? errhint("dp.drop_attribute closes it.") : 0));
 	count_declaration(dataset->id);

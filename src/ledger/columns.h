@@ -18,7 +18,11 @@ typedef struct pe_column
 	Oid			type;			/* base type of the column */
 	char	  **points;			/* levels or edges, as text in the column's type */
 	int			cells;
-	int			declared;		/* since which number of the dataset's declarations it is declared so (pe_dataset_declared) */
+	/*
+	 * since which number of the dataset's declarations it is declared so
+	 * (pe_dataset_declared)
+	 */
+	int			declared;
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
 	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
@@ -59,7 +63,8 @@ extern void pe_refuse_missing_column(const pe_dataset *dataset, const char *colu
 extern Oid	pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumber declared);
 
 /* 55000: the column of this name is not the one that was declared, or not as it was. */
-extern void pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared) __attribute__((noreturn));
+extern void pe_raise_column_changed(const pe_dataset *dataset, const char *column,
+									AttrNumber declared) __attribute__((noreturn));
 
 /*
  * After a dataset came to be of another table: the numbers of its columns are those of
@@ -85,14 +90,15 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
  * is no longer what was declared, or that has neither levels nor bins, or if the unit's or the private one is not;
  * 53200 if they take more than pg_epsilon.max_memory.
- * With names NULL: all, in the order declared, and those without cells too, whatever they take.
+ * With names NULL: all, in the order declared, and those without cells too, of any size.
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
 
 /*
- * Names that stand in double quotes, as SQL has them, become those of the attributes that they mean; one that is an attribute's
- * as it stands, or nobody's, stays.
+ * Names that stand in double quotes, as SQL has them, become those of the
+ * attributes that they mean; one that is an attribute's as it stands, or
+ * nobody's, stays.
  */
 extern void pe_attributes_as_given(const pe_dataset *dataset, char **names, int count);
 
@@ -110,7 +116,10 @@ typedef struct pe_shown_column
 /* All of them, in the order declared.  No error where a column, or the table, is gone. */
 extern pe_shown_column *pe_columns_show(pe_dataset *dataset, int *count);
 
-/* What became of a column that was declared, for people; NULL if it is what was declared, or nobody can know.  Within an access. */
+/*
+ * What became of a column that was declared, for people; NULL if it is what was
+ * declared, or nobody can know.  Within an access.
+ */
 extern char *pe_column_fault(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *type);
 
 /* The same of those of the names that are declared: *count of them. */
@@ -119,7 +128,10 @@ extern pe_column *pe_columns_find(pe_dataset *dataset, char **names, int *count)
 /* The open column of this name, with its domain if it has one; 42501 if there is none, 55000 as of the others. */
 extern void pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column);
 
-/* 55000 if a column is no longer of the type that it was loaded with, or the unit's or the private one not what was declared. */
+/*
+ * 55000 if a column is no longer of the type that it was loaded with, or the
+ * unit's or the private one not what was declared.
+ */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
 
 /* 22023 if it is the private column, or a generated one that is computed from it in some table of the dataset. */
@@ -128,7 +140,10 @@ extern void pe_dataset_check_public(const pe_dataset *dataset, const char *colum
 /* 54000 if a request has too many attributes. */
 extern void pe_check_attributes(int count);
 
-/* The domains of columns together, of which the last `watched` do not span cells; 54000 if there are too many attributes. */
+/*
+ * The domains of columns together; the last `watched` columns do not span
+ * cells; 54000 if there are too many attributes.
+ */
 extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int watched);
 
 /* 54000 if the product has too many cells for what is kept of each of them. */
@@ -144,8 +159,9 @@ extern void pe_column_bounds(const pe_column *column, double *lower, double *upp
  * Declares an attribute, in the transaction of the caller, who has validated the
  * arguments; an act (acts.h).  domain has the rules and the number of points.
  *
- * alters: it is declared already, and is so anew.  What was paid for under the old declaration is read by that one, which
- * stays in the ledger; nothing that is asked from now on is answered from it.
+ * alters: it is declared already, and is so anew.  What was paid for under the
+ * old declaration is read by that one, which stays in the ledger; nothing that
+ * is asked from now on is answered from it.
  */
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
 								  const pe_attribute *domain, char **points, bool ordered,
@@ -155,7 +171,8 @@ extern void pe_attribute_register(const pe_dataset *dataset, const char *attribu
 extern void pe_attribute_drop(const pe_dataset *dataset, const char *attribute);
 
 /*
- * Opens a column, likewise.  It is open until it is closed, with the levels or bins that are declared before or later; 42710 if it is open already.
+ * Opens a column, likewise.  It is open until it is closed, with the levels or
+ * bins that are declared before or later; 42710 if it is open already.
  */
 extern void pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type, bool alters);
 

@@ -30,13 +30,15 @@ pe_accounting_of(const char *name)
 pe_amount
 pe_limit_of_row(const pe_row *row)
 {
-	return (pe_amount) {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
+	return (pe_amount) {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"),
+		pe_row_int64(row, "epsilon_limit")};
 }
 
 pe_amount
 pe_spent_of_row(const pe_row *row)
 {
-	return (pe_amount) {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
+	return (pe_amount) {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"),
+		pe_row_int64(row, "epsilon_spent")};
 }
 
 pe_dataset *
@@ -106,7 +108,7 @@ pe_dataset_row(const char *name)
 	return pe_row_last("dataset", "dataset_name", key, 1);
 }
 
-/* The name of a registered dataset that was perhaps meant, all of which everybody may list; NULL if none is like it. */
+/* The name of a registered dataset that was perhaps meant: everybody may list them; NULL if none is like it. */
 static char *
 similar_name(const char *name)
 {
@@ -157,7 +159,8 @@ pe_dataset_cut_to(pe_dataset *dataset, int rows)
 	if (rows < 1 || rows > dataset->max_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows_per_unit must be from 1 to %d, the max_rows of dataset \"%s\"", dataset->max_rows, dataset->name),
+				 errmsg("rows_per_unit must be from 1 to %d, the max_rows of dataset \"%s\"", dataset->max_rows,
+						dataset->name),
 				 dataset->unit == NULL ? errdetail("The dataset has no unit: each row is protected by itself.") : 0));
 	dataset->max_rows = rows;
 }
@@ -262,7 +265,8 @@ pe_check_share(pe_amount spent, double delta_share, double asked)
 char *
 pe_spending(pe_amount spent)
 {
-	return spent.epsilon_nano > 0 ? psprintf("epsilon %g", spent.epsilon_nano * 1e-9) : psprintf("rho %g", spent.rho_nano * 1e-9);
+	return spent.epsilon_nano > 0 ? psprintf("epsilon %g", spent.epsilon_nano * 1e-9)
+		: psprintf("rho %g", spent.rho_nano * 1e-9);
 }
 
 double

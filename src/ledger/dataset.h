@@ -35,7 +35,11 @@ typedef struct pe_dataset
 	AttrNumber	time_number;
 	bool		append_only;	/* rows of closed periods stay as they are, and none come late */
 	bool		held;			/* which triggers on the table and all that inherit from it hold */
-	int			max_blocks;		/* in which a unit has rows, as is promised; 0: the cap is of all times together (time_blocks.h) */
+	/*
+	 * in which a unit has rows, as is promised; 0: the cap is of all times
+	 * together (time_blocks.h)
+	 */
+	int			max_blocks;
 	int			block_months;	/* the length of a block */
 	int			block_days;		/* likewise; one of the two is 0 */
 	char	   *block_zone;		/* whose calendar it is of */
@@ -149,6 +153,10 @@ extern bool pe_identity_is_local(const char *identity, Oid relation);
 
 /* For this room: what rows of datasets and of budgets both have. */
 struct pe_row;
+#define PE_LIMIT_FIELDS(accounting, limit) \
+	PE_IF((accounting) != PE_PURE, PE_INT8("rho_limit", (limit).rho_nano)), \
+	PE_IF((accounting) != PE_PURE, PE_INT8("delta_limit", (limit).delta_atto)), \
+	PE_IF((accounting) == PE_PURE, PE_INT8("epsilon_limit", (limit).epsilon_nano))
 extern pe_amount pe_limit_of_row(const struct pe_row *row);
 extern pe_amount pe_spent_of_row(const struct pe_row *row);
 

@@ -72,15 +72,18 @@ pe_lineage_write(int64 dataset_id, int64 seq, List *relations)
 {
 	static pe_statement close = {NULL, "UPDATE dp_ledger.charge_relation SET last_seq = $3 - 1 "
 	"WHERE dataset_id = $1 AND last_seq IS NULL AND relation_oid <> ALL ($2)", 3, {INT8OID, OIDARRAYOID, INT8OID}};
-	static pe_statement open = {NULL, "INSERT INTO dp_ledger.charge_relation (dataset_id, relation_oid, relation_schema, relation_name, first_seq) "
-		"SELECT $1, c.oid, n.nspname, c.relname, $3 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-		"WHERE c.oid = ANY ($2) AND NOT EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
-	"AND r.relation_oid = c.oid AND r.last_seq IS NULL)", 3, {INT8OID, OIDARRAYOID, INT8OID}};
-	/* those that left as well: after a restore the names are all there is */
-	static pe_statement name = {NULL, "UPDATE dp_ledger.charge_relation r SET relation_schema = n.nspname, relation_name = c.relname "
+	static pe_statement open = {NULL, "INSERT INTO dp_ledger.charge_relation (dataset_id, relation_oid, "
+		"relation_schema, relation_name, first_seq) SELECT $1, c.oid, n.nspname, c.relname, $3 "
 		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-		"WHERE r.dataset_id = $1 AND c.oid = r.relation_oid "
-	"AND (r.relation_schema, r.relation_name) <> (n.nspname::text, c.relname::text)", 1, {INT8OID}};
+		"WHERE c.oid = ANY ($2) AND NOT EXISTS (SELECT FROM dp_ledger.charge_relation r "
+		"WHERE r.dataset_id = $1 AND r.relation_oid = c.oid AND r.last_seq "
+		"IS NULL)", 3, {INT8OID, OIDARRAYOID, INT8OID}};
+	/* those that left as well: after a restore the names are all there is */
+	static pe_statement name = {NULL, "UPDATE dp_ledger.charge_relation r "
+		"SET relation_schema = n.nspname, relation_name = c.relname FROM pg_catalog.pg_class c "
+		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE r.dataset_id = $1 "
+		"AND c.oid = r.relation_oid AND (r.relation_schema, r.relation_name) <> (n.nspname::text, "
+		"c.relname::text)", 1, {INT8OID}};
 	Datum		values[3] = {Int64GetDatum(dataset_id), pe_oid_array(relations), Int64GetDatum(seq)};
 
 	pe_access_write(&close, values, NULL);
@@ -91,9 +94,11 @@ pe_lineage_write(int64 dataset_id, int64 seq, List *relations)
 void
 pe_lineage_place(int64 dataset_id, bool local)
 {
-	static pe_statement place = {NULL, "UPDATE dp_ledger.charge_relation r SET relation_oid = coalesce((SELECT c.oid FROM pg_catalog.pg_class c "
-		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = r.relation_name AND n.nspname = r.relation_schema), 0) "
-		"WHERE dataset_id = $1 AND NOT ($2 AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = r.relation_oid))", 2,
+	static pe_statement place = {NULL, "UPDATE dp_ledger.charge_relation r "
+		"SET relation_oid = coalesce((SELECT c.oid FROM pg_catalog.pg_class c "
+		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = r.relation_name "
+		"AND n.nspname = r.relation_schema), 0) WHERE dataset_id = $1 AND NOT ($2 AND EXISTS (SELECT "
+		"FROM pg_catalog.pg_class c WHERE c.oid = r.relation_oid))", 2,
 	{INT8OID, BOOLOID}};
 	/* the next charge writes the tables anew */
 	static pe_statement forget = {NULL, "UPDATE dp_ledger.dataset SET scanned = NULL WHERE id = $1", 1, {INT8OID}};
@@ -189,15 +194,18 @@ convert(pe_amount *sum, pe_amount cost, int64 epsilon, int64 count, pe_accountin
 static bool
 cost_of(const pe_dataset *other, List *relations, pe_accounting accounting, pe_amount *sum)
 {
-	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), 0)::int8, c.cap_epsilon, c.epsilon, "
-		"count(*) FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
-		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
-		"AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL OR c.seq <= r.last_seq)) "
+	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), "
+		"0)::int8, c.cap_epsilon, c.epsilon, count(*) FROM dp_ledger.charge c "
+		"WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
+		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp_ledger.charge_relation r "
+		"WHERE r.dataset_id = $1 AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL "
+		"OR c.seq <= r.last_seq)) "
 		/* a period that read one of them was paid for when the series was */
-		"OR (c.series_id IS NOT NULL AND EXISTS (SELECT FROM dp_ledger.charge m JOIN dp_ledger.charge_relation r ON r.dataset_id = $1 "
-		"AND r.relation_oid = ANY ($2) AND m.seq >= r.first_seq AND (r.last_seq IS NULL OR m.seq <= r.last_seq) "
+		"OR (c.series_id IS NOT NULL AND EXISTS (SELECT FROM dp_ledger.charge m "
+		"JOIN dp_ledger.charge_relation r ON r.dataset_id = $1 AND r.relation_oid = ANY ($2) "
+		"AND m.seq >= r.first_seq AND (r.last_seq IS NULL OR m.seq <= r.last_seq) "
 		"WHERE m.series_id = c.series_id AND m.dataset_id = $1))) "
-	"GROUP BY c.cap_epsilon, c.epsilon", 2, {INT8OID, OIDARRAYOID}};
+		"GROUP BY c.cap_epsilon, c.epsilon", 2, {INT8OID, OIDARRAYOID}};
 	Datum		values[2] = {Int64GetDatum(other->id), pe_oid_array(relations)};
 	bool		convertible = true;
 	pe_access	access;
@@ -222,8 +230,9 @@ static pe_amount
 carried_from(const pe_dataset *dataset, const pe_dataset *other)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(cap_rho), 0)::int8, coalesce(sum(cap_delta), 0)::int8, "
-		"coalesce(sum(cap_epsilon), 0)::int8 FROM dp_ledger.charge WHERE dataset_id = $1 AND function = '" PE_CARRIED "' "
-	"AND (request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'dataset_id')::int8 = $2", 2, {INT8OID, INT8OID}};
+		"coalesce(sum(cap_epsilon), 0)::int8 FROM dp_ledger.charge WHERE dataset_id = $1 "
+		"AND function = '" PE_CARRIED "' AND (request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
+		"'dataset_id')::int8 = $2", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), Int64GetDatum(other->id)};
 	pe_access	access;
 	pe_amount	cost;
@@ -264,7 +273,8 @@ pe_lineage_check(const pe_dataset *dataset, List *relations)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("dataset \"%s\" has rows that dataset \"%s\" has spent on", dataset->name, other->name),
-					 errdetail("A table that was read for that one came to be part of this one, whose cap does not count what it lost."),
+					 errdetail("A table that was read for that one came to be part of this one, whose cap does not "
+							   "count what it lost."),
 					 errhint("The owner can take that table out again.")));
 	}
 }
@@ -288,17 +298,17 @@ raise_frozen(const char *message, const char *name)
 static pe_anchor_link
 append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_amount cost)
 {
-	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
-	static pe_statement add = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
-		"delta_spent = delta_spent + $5, epsilon_spent = epsilon_spent + $6 WHERE id = $1", 6,
-	{INT8OID, INT8OID, BYTEAOID, INT8OID, INT8OID, INT8OID}};
+	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp_ledger.dataset WHERE id = $1 "
+		"FOR UPDATE", 1, {INT8OID}};
+	static pe_statement add;
 	bool		pure = dataset->accounting == PE_PURE;
 	pe_time_blocks every = {0};
-	Datum		values[6] = {Int64GetDatum(dataset->id)};
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
 	pe_charge_line line = {
 		.dataset_id = dataset->id, .dataset = dataset->name, .role = role, .budget_role = "",
 		.function = function, .request = request,
-		.amount = {[PE_CAP_RHO] = cost.rho_nano, [PE_CAP_DELTA] = cost.delta_atto, [PE_CAP_EPSILON] = cost.epsilon_nano},
+		.amount = {[PE_CAP_RHO] = cost.rho_nano, [PE_CAP_DELTA] = cost.delta_atto,
+		[PE_CAP_EPSILON] = cost.epsilon_nano},
 		.absent = {[PE_RHO] = true, [PE_DELTA] = true, [PE_EPSILON] = true,
 		[PE_CAP_RHO] = pure, [PE_CAP_DELTA] = pure, [PE_CAP_EPSILON] = !pure}
 	};
@@ -307,7 +317,7 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	bool		isnull;
 
 	line.blocks = dataset->max_blocks > 0 ? pe_time_blocks_limited(every) : every;
-	pe_access_write(&lock, values, NULL);
+	pe_access_write(&lock, key, NULL);
 	line.seq = pe_access_int64(0, 1) + 1;
 	head = DatumGetByteaPP(pe_access_datum(0, 2, &isnull));
 	if (!pe_chain_ends(dataset->id, line.seq - 1, VARDATA_ANY(head)))
@@ -315,12 +325,18 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	head = pe_chain_append(&line, VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head));
 	if (line.blocks.limited && is_costly(cost))
 		(void) pe_time_blocks_charge(dataset->id, 0, every, cost);	/* all have lost it, so the most has */
-	values[1] = Int64GetDatum(line.seq);
-	values[2] = PointerGetDatum(head);
-	values[3] = Int64GetDatum(cost.rho_nano);
-	values[4] = Int64GetDatum(cost.delta_atto);
-	values[5] = Int64GetDatum(cost.epsilon_nano);
-	pe_access_write(&add, values, NULL);
+	{
+		pe_field	fields[] = {
+			PE_INT8("id", dataset->id),
+			PE_INT8("charges", line.seq),
+			PE_BYTEA("chain_head", head),
+			PE_AS("rho_spent + $rho_spent", PE_INT8("rho_spent", cost.rho_nano)),
+			PE_AS("delta_spent + $delta_spent", PE_INT8("delta_spent", cost.delta_atto)),
+			PE_AS("epsilon_spent + $epsilon_spent", PE_INT8("epsilon_spent", cost.epsilon_nano))
+		};
+
+		pe_access_update(&add, "dataset", PE_FIELDS(fields), 1, "");
+	}
 	link.charges = line.seq;
 	memcpy(link.head, VARDATA(head), sizeof(link.head));
 	return link;
@@ -363,10 +379,11 @@ pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *
 static void
 check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 {
-	static pe_statement find = {NULL, "SELECT DISTINCT d.id FROM dp_ledger.charge_relation r JOIN dp_ledger.dataset d ON d.id = r.dataset_id "
-		"JOIN pg_catalog.pg_class c ON c.relname = r.relation_name JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-		"AND n.nspname = r.relation_schema WHERE d.id <> $1 AND c.oid = ANY ($2) "
-	"AND (d.relation_schema, d.relation_name) <> (r.relation_schema, r.relation_name)", 2, {INT8OID, OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT DISTINCT d.id FROM dp_ledger.charge_relation r "
+		"JOIN dp_ledger.dataset d ON d.id = r.dataset_id JOIN pg_catalog.pg_class c ON c.relname = r.relation_name "
+		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = r.relation_schema "
+		"WHERE d.id <> $1 AND c.oid = ANY ($2) AND (d.relation_schema, d.relation_name) <> (r.relation_schema, "
+		"r.relation_name)", 2, {INT8OID, OIDARRAYOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), pe_oid_array(relations)};
 	pe_access	access;
 	List	   *frozen = NIL;
@@ -382,7 +399,8 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 			frozen = lappend(frozen, other);
 	}
 	if (frozen != NIL)
-		raise_frozen("a table of the dataset was part of dataset \"%s\", which is frozen", ((pe_dataset *) linitial(frozen))->name);
+		raise_frozen("a table of the dataset was part of dataset \"%s\", which is frozen",
+					 ((pe_dataset *) linitial(frozen))->name);
 	pe_access_end(&access);
 }
 
@@ -395,7 +413,8 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const 
 	if (!owed(dataset, other, relations, &left))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a table of the dataset was read for dataset \"%s\", with another unit, other neighbours or another accounting", other->name),
+				 errmsg("a table of the dataset was read for dataset \"%s\", with another unit, other neighbours "
+						"or another accounting", other->name),
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
 	if (!is_costly(left))
 		return;

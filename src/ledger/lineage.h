@@ -45,7 +45,10 @@ extern void pe_lineage_carry(const pe_dataset *dataset);
 /* Writes that a dataset was moved, after its charges; the anchor file learns of it under both tables. */
 extern void pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *reason);
 
-/* After a restore: the remembered tables are those that bear their names here, of local rows only where the table is gone. */
+/*
+ * After a restore: the remembered tables are those that bear their names here,
+ * of local rows only where the table is gone.
+ */
 extern void pe_lineage_place(int64 dataset_id, bool local);
 
 #endif

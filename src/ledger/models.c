@@ -70,16 +70,6 @@ pe_model_record_read(StringInfo from)
  */
 
 static Datum
-text_array(char **text, int count)
-{
-	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		elements[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-static Datum
 float_array(const double *number, int count)
 {
 	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
@@ -95,7 +85,7 @@ float_array(const double *number, int count)
  * and anybody can leave such a transaction open.
  */
 static bool
-write_at_once(pe_statement *statement, Datum *row, const char *nulls)
+insert_at_once(pe_statement *kept, const pe_field *fields, int count, const char *rest)
 {
 	static const pe_setting impatient[] = {{"lock_timeout", "1ms"}};
 	MemoryContext context = CurrentMemoryContext;
@@ -109,7 +99,7 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	PG_TRY();
 	{
 		pe_pin_settings(impatient, lengthof(impatient));	/* goes with the subtransaction */
-		written = pe_access_write(statement, row, nulls) == 1;
+		written = pe_access_insert(kept, "model", fields, count, rest) == 1;
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -128,32 +118,42 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	return written;
 }
 
+#define NEXT_ID "pg_catalog.nextval('dp_ledger.model_id_seq')"
+#define UNLESS_TAKEN "ON CONFLICT (model) DO NOTHING"
+
 /* Inserts a model; false if another one has the name, or, at once, if somebody is about to. */
 static bool
-insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient, bool at_once)
+insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient,
+			 bool at_once)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp_ledger.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
-		"$9::pg_catalog.jsonb, $10, $11) ON CONFLICT (model) DO NOTHING", 11,
-	{TEXTOID, INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTARRAYOID, FLOAT8ARRAYOID}};
+	static pe_statement insert;
 	const pe_model_record *record = request->model;
-	Datum		row[11] = {
-		CStringGetTextDatum(name), Int64GetDatum(request->dataset_id), Int64GetDatum(release_id),
-		CStringGetTextDatum(request->role), CStringGetTextDatum(record->kind), CStringGetTextDatum(request->method),
-		CStringGetTextDatum(record->label), text_array(request->attribute, request->attributes),
-		CStringGetTextDatum(record->declaration), text_array(record->term, record->terms),
-		float_array(coefficient, record->terms)
+	pe_field	fields[] = {
+		PE_SQL("id", NEXT_ID),
+		PE_TEXT("model", name),
+		PE_INT8("dataset_id", request->dataset_id),
+		PE_IF(release_id != 0, PE_INT8("release_id", release_id)),
+		PE_TEXT("role_name", request->role),
+		PE_TEXT("kind", record->kind),
+		PE_TEXT("method", request->method),
+		PE_TEXT("label", record->label),
+		PE_TEXTS("features", request->attribute, request->attributes),
+		PE_AS("$declaration::pg_catalog.jsonb", PE_TEXT("declaration", record->declaration)),
+		PE_TEXTS("terms", record->term, record->terms),
+		PE_DATUM("coefficients", FLOAT8ARRAYOID, float_array(coefficient, record->terms))
 	};
-	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return at_once ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
+	if (at_once)
+		return insert_at_once(&insert, PE_FIELDS(fields), UNLESS_TAKEN);
+	return pe_access_insert(&insert, "model", PE_FIELDS(fields), UNLESS_TAKEN) == 1;
 }
 
 /* Whether a model of another release has the name. */
 static bool
 name_is_taken(const char *name, int64 release_id)
 {
-	static pe_statement other = {NULL, "SELECT FROM dp_ledger.model WHERE model = $1 AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
+	static pe_statement other = {NULL, "SELECT FROM dp_ledger.model WHERE model = $1 "
+		"AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
 	Datum		key[2] = {CStringGetTextDatum(name), Int64GetDatum(release_id)};
 
 	return pe_access_write(&other, key, NULL) > 0;
@@ -179,7 +179,7 @@ numbered(const char *name, int64 release_id)
 static int64
 next_id(void)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp_ledger.model_id_seq')", 0, {0}};
+	static pe_statement next = {NULL, "SELECT " NEXT_ID, 0, {0}};
 
 	pe_access_write(&next, NULL, NULL);
 	return pe_access_int64(0, 1);
@@ -199,7 +199,7 @@ secret_number(void)
 /*
  * Inserts a model under a number: its release's, and if somebody has taken that
  * name, who can guess which number comes next, one more, which he cannot: so there
- * is nobody to wait for.  Whoever paid has a model.
+ * is nobody to wait for.  Who paid has a model.
  */
 static void
 insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
@@ -241,19 +241,30 @@ refuse_busy_name(const char *name)
 static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
-	static pe_statement alias = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp_ledger.model_id_seq'), $1, dataset_id, release_id, $3, "
-		"kind, method, label, features, declaration, terms, coefficients FROM dp_ledger.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
-	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
-	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
+	static pe_statement alias;
+	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 "
+		"AND model = $2", 2, {INT8OID, TEXTOID}};
 	static pe_statement there = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
-	Datum		row[3] = {
-		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
+	pe_field	fields[] = {
+		PE_SQL("id", NEXT_ID),
+		PE_TEXT("model", request->model->name),
+		PE_INT8("release_id", release_id),
+		PE_TEXT("role_name", request->role),
+		PE_SQL("dataset_id", "dataset_id"),
+		PE_SQL("kind", "kind"),
+		PE_SQL("method", "method"),
+		PE_SQL("label", "label"),
+		PE_SQL("features", "features"),
+		PE_SQL("declaration", "declaration"),
+		PE_SQL("terms", "terms"),
+		PE_SQL("coefficients", "coefficients")
 	};
 
 	if (pe_access_write(&mine, key, NULL) == 0 && pe_access_write(&there, key, NULL) > 0 &&
-		!write_at_once(&alias, row, NULL))
+		!insert_at_once(&alias, PE_FIELDS(fields),
+						"FROM dp_ledger.model WHERE release_id = $release_id ORDER BY id LIMIT 1 "
+						UNLESS_TAKEN))
 		refuse_busy_name(request->model->name);
 }
 
@@ -264,7 +275,8 @@ add_name(const pe_charge_request *request, int64 release_id)
 static bool
 hold_release(int64 release_id)
 {
-	static pe_statement hold = {NULL, "SELECT FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
+	static pe_statement hold = {NULL, "SELECT FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL "
+		"FOR SHARE SKIP LOCKED", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(release_id)};
 
 	return pe_access_write(&hold, key, NULL) == 1;
@@ -313,7 +325,8 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 char *
 pe_model_name(int64 release_id, const char *wanted)
 {
-	static pe_statement names = {NULL, "SELECT model FROM dp_ledger.model WHERE release_id = $1 ORDER BY model = $2 DESC, id LIMIT 1",
+	static pe_statement names = {NULL, "SELECT model FROM dp_ledger.model WHERE release_id = $1 "
+		"ORDER BY model = $2 DESC, id LIMIT 1",
 	2, {INT8OID, TEXTOID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(wanted != NULL ? wanted : "")};
 	pe_access	access;
@@ -342,7 +355,8 @@ check_may_use(const char *name, int64 dataset_id, int64 release_id)
 	pe_dataset *dataset = pe_dataset_load_by_id(dataset_id);
 
 	if (dataset == NULL ||
-		(!pe_dataset_owned_by(dataset, GetUserId()) && (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
+		(!pe_dataset_owned_by(dataset, GetUserId()) &&
+		 (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
 		refuse_model(name);
 }
 
@@ -358,7 +372,8 @@ floats_of_row(int column, int *count)
 	double	   *number;
 
 	MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
-	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls, count);
+	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  &nulls, count);
 	number = palloc((*count + 1) * sizeof(double));
 	for (int i = 0; i < *count; i++)
 		number[i] = DatumGetFloat8(elements[i]);
@@ -369,9 +384,9 @@ floats_of_row(int column, int *count)
 pe_kept_model *
 pe_model_load(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
-		"FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r "
-	"WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, "
+		"features, coefficients FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
+		"FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
@@ -403,7 +418,8 @@ pe_model_load(const char *name)
 static void
 check_may_drop(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp_ledger.model WHERE model = $1 FOR UPDATE", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp_ledger.model WHERE model = $1 "
+		"FOR UPDATE", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_dataset *dataset;
 	int64		dataset_id = 0;

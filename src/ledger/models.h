@@ -33,7 +33,8 @@ extern void pe_model_keep(const pe_charge_request *request, int64 release_id, co
 extern char *pe_model_name(int64 release_id, const char *wanted);
 
 /* In the caller's transaction: keeps a model that was fitted without privacy. */
-extern char *pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request, const double *coefficient);
+extern char *pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
+								 const double *coefficient);
 
 typedef struct pe_kept_model
 {
@@ -50,7 +51,10 @@ typedef struct pe_kept_model
 /* The model of this name; 42704 if there is none that the current user may use. */
 extern pe_kept_model *pe_model_load(const char *name);
 
-/* In the caller's transaction: takes a model's name away from a model that the current user may use; 42501 if it is not of his giving, nor his dataset's. */
+/*
+ * In the caller's transaction: takes a model's name away from a model that the
+ * current user may use; 42501 if it is not of his giving, nor his dataset's.
+ */
 extern void pe_model_drop(const char *name);
 
 #endif

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -13,7 +12,6 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "domain/units.h"
 #include "server/access.h"
@@ -96,7 +94,10 @@ find_unregistered(Oid relation)
 	return same;
 }
 
-/* 55000 if a registered dataset of the relation's owner is of a table of this name that is gone: a restore may have replaced it. */
+/*
+ * 55000 if a registered dataset of the relation's owner is of a table of this
+ * name that is gone: a restore may have replaced it.
+ */
 static void
 check_not_replaced(const pe_dataset *old, Oid relation)
 {
@@ -105,7 +106,8 @@ check_not_replaced(const pe_dataset *old, Oid relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a table \"%s\" that is gone is dataset \"%s\"", get_rel_name(relation), old->name),
-				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives it up.")));
+				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives "
+						 "it up.")));
 }
 
 /* Whether a row was written of the relation: under its name, or under its OID in a database of this number. */
@@ -144,7 +146,8 @@ check_not_frozen(Oid relation, bool known)
 					(errcode(ERRCODE_PE_FROZEN),
 					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
 					 errdetail("Its ledger was written in another cluster, timeline or database."),
-					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it anew.")));
+					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it "
+							 "anew.")));
 		check_not_replaced(old, relation);
 	}
 }
@@ -181,45 +184,30 @@ same_blocks(const pe_dataset *old, const pe_dataset *declared)
 	if (old->max_blocks == 0 || declared->max_blocks == 0)
 		return old->max_blocks == declared->max_blocks;
 	return old->block_months == declared->block_months && old->block_days == declared->block_days &&
-		strcmp(old->block_zone, declared->block_zone) == 0 && strcmp(old->time_attribute, declared->time_attribute) == 0;
+		strcmp(old->block_zone, declared->block_zone) == 0 &&
+		strcmp(old->time_attribute, declared->time_attribute) == 0;
 }
 
 /* Whether what was spent under one declaration means the same under the other. */
 static bool
 same_terms(const pe_dataset *old, const pe_dataset *declared)
 {
-	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting && same_blocks(old, declared);
+	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting &&
+		same_blocks(old, declared);
 }
 
-/* What is written of the unit's column, and of the private one; nothing without one. */
-static Datum
-unit_type_text(const pe_dataset *declared)
+/* What is written of the unit's column, and of the private one; NULL without one. */
+static char *
+unit_type(const pe_dataset *declared)
 {
-	return declared->unit != NULL
-		? CStringGetTextDatum(pe_type_name(pe_unit_column_type(declared->relation, declared->unit))) : (Datum) 0;
+	return declared->unit != NULL ? pe_type_name(pe_unit_column_type(declared->relation, declared->unit)) : NULL;
 }
 
-static Datum
-private_type_text(const pe_dataset *declared)
+static char *
+private_type(const pe_dataset *declared)
 {
 	return declared->private_column != NULL
-		? CStringGetTextDatum(pe_type_name(pe_private_column_type(declared->relation, declared->private_column))) : (Datum) 0;
-}
-
-/* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */
-static void
-mark_not_counted(char *nulls, int rho, int epsilon, pe_accounting accounting)
-{
-	if (accounting == PE_PURE)
-		nulls[rho] = nulls[rho + 1] = 'n';
-	else
-		nulls[epsilon] = 'n';
-}
-
-static Datum
-text_or_null(const char *text)
-{
-	return text != NULL ? CStringGetTextDatum(text) : (Datum) 0;
+		? pe_type_name(pe_private_column_type(declared->relation, declared->private_column)) : NULL;
 }
 
 static void __attribute__((noreturn))
@@ -232,18 +220,24 @@ refuse_other_terms(void)
 	pg_unreachable();
 }
 
-/* Where nothing was ever charged nothing was measured, and the unit may be another one: an owner has forgotten it, say. */
+/*
+ * Where nothing was ever charged nothing was measured, and the unit may be
+ * another one: an owner has forgotten it, say.
+ */
 static void
 change_unit(const pe_dataset *old, const pe_dataset *declared)
 {
-	static pe_statement change = {NULL, "UPDATE dp_ledger.dataset SET unit = $2, unit_type = $3 WHERE id = $1 AND dropped AND charges = 0", 3,
-	{INT8OID, TEXTOID, TEXTOID}};
-	Datum		values[3] = {Int64GetDatum(old->id), text_or_null(declared->unit), unit_type_text(declared)};
-	const char *nulls = declared->unit == NULL ? " nn" : "   ";
+	static pe_statement change;
+	pe_field	fields[] = {
+		PE_INT8("id", old->id),
+		PE_TEXT("unit", declared->unit),
+		PE_TEXT("unit_type", unit_type(declared))
+	};
 	pe_dataset	with_unit = *old;
 
 	with_unit.unit = declared->unit;
-	if (!same_terms(&with_unit, declared) || pe_access_write(&change, values, nulls) != 1)
+	if (!same_terms(&with_unit, declared) ||
+		pe_access_update(&change, "dataset", PE_FIELDS(fields), 1, "AND dropped AND charges = 0") != 1)
 		refuse_other_terms();
 }
 
@@ -251,18 +245,25 @@ change_unit(const pe_dataset *old, const pe_dataset *declared)
 static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
-	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, delta_share = $12, "
-		"time_type = coalesce($13, time_type), max_blocks = $14, version = version + 1, declared_version = version + 1 WHERE id = $1", 14,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID, FLOAT8OID, TEXTOID, INT4OID}};
-	Datum		values[14] = {
-		Int64GetDatum(old->id), CStringGetTextDatum(declared->name), Float8GetDatum(declared->epsilon), Float8GetDatum(declared->delta),
-		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
-		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(declared->max_rows),
-		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared), Float8GetDatum(declared->delta_share),
-		text_or_null(declared->time_type), Int32GetDatum(declared->max_blocks)
+	static pe_statement update;
+	bool		has_blocks = declared->max_blocks > 0;
+	pe_field	fields[] = {
+		PE_INT8("id", old->id),
+		PE_TEXT("dataset", declared->name),
+		PE_BOOL("dropped", false),
+		PE_FLOAT8("epsilon", declared->epsilon),
+		PE_FLOAT8("delta", declared->delta),
+		PE_FLOAT8("delta_share", declared->delta_share),
+		PE_LIMIT_FIELDS(declared->accounting, limit),
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(old->relation), false)),
+		PE_INT4("max_rows", declared->max_rows),
+		PE_TEXT("unit_type", unit_type(declared)),
+		PE_TEXT("private_type", private_type(declared)),
+		PE_AS("coalesce($time_type, time_type)", PE_IF(has_blocks, PE_TEXT("time_type", declared->time_type))),
+		PE_IF(has_blocks, PE_INT4("max_blocks", declared->max_blocks)),
+		PE_SQL("version", "version + 1"),
+		PE_SQL("declared_version", "version + 1")
 	};
-	char		nulls[] = "              ";
 	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
@@ -277,88 +278,68 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
 				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->spent))));
-	mark_not_counted(nulls, 4, 9, declared->accounting);
-	if (declared->unit == NULL)
-		nulls[8] = 'n';
-	if (declared->private_column == NULL)
-		nulls[10] = 'n';
-	if (declared->max_blocks == 0)
-		nulls[12] = nulls[13] = 'n';
-	pe_access_write(&update, values, nulls);
+	pe_access_update(&update, "dataset", PE_FIELDS(fields), 1, "");
 }
 
-void
-pe_dataset_register(const pe_dataset *declared)
+/* So many bytes that are zero. */
+static bytea *
+new_bytes(int size)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
-		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
-		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
-		"delta_share, time_attribute, time_type, max_blocks, block_months, block_days, block_zone, rho_spent, delta_spent, epsilon_spent) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, "
-		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 29,
-		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID,
-	TEXTOID, TEXTOID, INT4OID, INT4OID, INT4OID, TEXTOID}};
+	bytea	   *bytes = palloc0(VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	return bytes;
+}
+
+/* Under the locks of the name and of the table. */
+static void
+register_table(const pe_dataset *declared)
+{
+	static pe_statement insert;
 	Oid			relation = declared->relation;
-	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta, declared->delta_share);
+	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta,
+										declared->delta_share);
+	bool		has_values = declared->private_column != NULL;
+	bool		has_blocks = declared->max_blocks > 0;
+	bytea	   *key = new_bytes(HASH_SIZE);
+	pe_field	fields[] = {
+		PE_TEXT("dataset", declared->name),
+		PE_OID("relation_oid", relation),
+		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(relation))),
+		PE_TEXT("relation_name", get_rel_name(relation)),
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(relation), false)),
+		PE_TEXT("identity", pe_current_identity(relation)),
+		PE_BYTEA("unit_key", key),
+		PE_BYTEA("chain_head", new_bytes(HASH_SIZE)),
+		PE_TEXT("unit", declared->unit),
+		PE_TEXT("unit_type", unit_type(declared)),
+		PE_INT4("max_rows", declared->max_rows),
+		PE_TEXT("neighbours", declared->neighbours),
+		PE_TEXT("private_column", declared->private_column),
+		PE_TEXT("private_type", private_type(declared)),
+		PE_IF(has_values, PE_FLOAT8("max_change", declared->max_change)),
+		PE_IF(has_values, PE_TEXT("change", declared->change_all ? "all" : "one")),
+		PE_TEXT("accounting", pe_accounting_name(declared->accounting)),
+		PE_FLOAT8("epsilon", declared->epsilon),
+		PE_FLOAT8("delta", declared->delta),
+		PE_FLOAT8("delta_share", declared->delta_share),
+		PE_LIMIT_FIELDS(declared->accounting, limit),
+		PE_SQL("rho_spent", "0 * $rho_limit"),
+		PE_SQL("delta_spent", "0 * $delta_limit"),
+		PE_SQL("epsilon_spent", "0 * $epsilon_limit"),
+		PE_IF(has_blocks, PE_TEXT("time_attribute", declared->time_attribute)),
+		PE_IF(has_blocks, PE_TEXT("time_type", declared->time_type)),
+		PE_IF(has_blocks, PE_INT4("max_blocks", declared->max_blocks)),
+		PE_IF(has_blocks, PE_INT4("block_months", declared->block_months)),
+		PE_IF(has_blocks, PE_INT4("block_days", declared->block_days)),
+		PE_IF(has_blocks, PE_TEXT("block_zone", declared->block_zone))
+	};
+	MemoryContext context = CurrentMemoryContext;
 	pe_dataset *old;
 	pe_act		act;
 	pe_access	access;
-	MemoryContext context = CurrentMemoryContext;
-	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
-	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	char		nulls[] = "                             ";
-	Datum		values[29] = {CStringGetTextDatum(declared->name)};
-	HeapTuple	tuple;
 
-	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
-	SET_VARSIZE(genesis, VARHDRSZ + HASH_SIZE);
 	pe_random_bytes(VARDATA(key), HASH_SIZE);
-
-	lock_name(declared->name);
-	pe_registration_lock(relation);
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation)));
-	values[1] = ObjectIdGetDatum(relation);
-	values[2] = CStringGetTextDatum(get_namespace_name(((Form_pg_class) GETSTRUCT(tuple))->relnamespace));
-	values[3] = CStringGetTextDatum(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
-	values[4] = CStringGetTextDatum(GetUserNameFromId(((Form_pg_class) GETSTRUCT(tuple))->relowner, false));
-	ReleaseSysCache(tuple);
-	values[5] = CStringGetTextDatum(declared->neighbours);
-	values[6] = CStringGetTextDatum(pe_accounting_name(declared->accounting));
-	values[7] = Float8GetDatum(declared->epsilon);
-	values[8] = Float8GetDatum(declared->delta);
-	values[9] = Int64GetDatum(limit.rho_nano);
-	values[10] = Int64GetDatum(limit.delta_atto);
-	values[11] = PointerGetDatum(key);
-	values[12] = CStringGetTextDatum(pe_current_identity(relation));
-	values[13] = PointerGetDatum(genesis);
-	values[14] = Int32GetDatum(declared->max_rows);
-	values[15] = declared->unit != NULL ? CStringGetTextDatum(declared->unit) : (Datum) 0;
-	values[16] = unit_type_text(declared);
-	values[17] = Int64GetDatum(limit.epsilon_nano);
-	values[18] = declared->private_column != NULL ? CStringGetTextDatum(declared->private_column) : (Datum) 0;
-	values[19] = private_type_text(declared);
-	values[20] = Float8GetDatum(declared->max_change);
-	values[21] = CStringGetTextDatum(declared->change_all ? "all" : "one");
-	values[22] = Float8GetDatum(declared->delta_share);
-	values[23] = text_or_null(declared->time_attribute);
-	values[24] = text_or_null(declared->time_type);
-	values[25] = Int32GetDatum(declared->max_blocks);
-	values[26] = Int32GetDatum(declared->block_months);
-	values[27] = Int32GetDatum(declared->block_days);
-	values[28] = text_or_null(declared->block_zone);
-	mark_not_counted(nulls, 9, 17, declared->accounting);
-	if (declared->unit == NULL)
-		nulls[15] = nulls[16] = 'n';
-	if (declared->private_column == NULL)
-		nulls[18] = nulls[19] = nulls[20] = nulls[21] = 'n';
-	if (declared->max_blocks == 0)
-		memset(nulls + 23, 'n', 6);
-
 	pe_access_begin(&access);
 	if (pe_dataset_row(declared->name) != NULL)
 		ereport(ERROR,
@@ -375,13 +356,25 @@ pe_dataset_register(const pe_dataset *declared)
 	}
 	else
 	{
-		pe_access_write(&insert, values, nulls);
+		pe_access_insert(&insert, "dataset", PE_FIELDS(fields), "RETURNING id");
 		pe_act_begin_new(&act, pe_access_int64(0, 1), "create_dataset");
 		pe_columns_place(act.dataset_id);
 	}
 	pe_access_end(&access);
 	pe_lineage_carry(pe_dataset_load(declared->name));
 	pe_act_end(&act, NULL);
+}
+
+void
+pe_dataset_register(const pe_dataset *declared)
+{
+	lock_name(declared->name);
+	pe_registration_lock(declared->relation);
+	if (!OidIsValid(pe_relation_owner(declared->relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", declared->relation)));
+	register_table(declared);
 }
 
 bool
@@ -401,16 +394,17 @@ pe_relation_is_known(Oid relation)
 void
 pe_dataset_place(int64 id, Oid relation, bool same_table)
 {
-	static pe_statement place = {NULL, "UPDATE dp_ledger.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
-	{INT8OID, OIDOID, TEXTOID, TEXTOID}};
-	Datum		values[4] = {
-		Int64GetDatum(id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
-		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(relation), false))
+	static pe_statement place;
+	pe_field	fields[] = {
+		PE_INT8("id", id),
+		PE_OID("relation_oid", relation),
+		PE_TEXT("identity", pe_current_identity(relation)),
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(relation), false))
 	};
 	pe_access	access;
 
 	pe_access_begin(&access);
-	pe_access_write(&place, values, NULL);
+	pe_access_update(&place, "dataset", PE_FIELDS(fields), 1, "");
 	if (!same_table)
 		pe_columns_place(id);
 	pe_access_end(&access);
@@ -470,9 +464,11 @@ check_grants(const pe_dataset *before)
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
-	static pe_statement move = {NULL, "UPDATE dp_ledger.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
-		"relation_name = c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-	"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
+	static pe_statement move = {NULL, "UPDATE dp_ledger.dataset d "
+		"SET relation_oid = $2, identity = $3, relation_schema = n.nspname, relation_name = c.relname "
+		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+		"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND "
+		"NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
 	Datum		values[4] = {
 		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
 		ObjectIdGetDatum(dataset->relation)
@@ -501,11 +497,11 @@ void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
 	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, append_only = false, held = false, "
-		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE WHEN max_blocks IS NOT NULL THEN time_type END "
-	"WHERE id = $1", 1, {INT8OID}};
+		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE "
+		"WHEN max_blocks IS NOT NULL THEN time_type END WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
-		"epsilon_limit = epsilon_spent "
+	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget "
+		"SET rho_limit = rho_spent, delta_limit = delta_spent, epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_act		act;
@@ -524,7 +520,8 @@ pe_dataset_unregister(const pe_dataset *dataset)
 int
 pe_dataset_new_version(const pe_dataset *dataset)
 {
-	static pe_statement bump = {NULL, "UPDATE dp_ledger.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
+	static pe_statement bump = {NULL, "UPDATE dp_ledger.dataset SET version = version + 1 WHERE id = $1 "
+		"RETURNING version", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_act		act;
 	pe_access	access;

@@ -71,7 +71,8 @@ add_parents(List *found, Relation inherits, Oid relation)
 static List *
 add_children(List *found, Relation inherits, Oid relation)
 {
-	SysScanDesc scan = scan_inherits(inherits, InheritsParentIndexId, Anum_pg_inherits_inhparent, relation, GetActiveSnapshot());
+	SysScanDesc scan = scan_inherits(inherits, InheritsParentIndexId, Anum_pg_inherits_inhparent, relation,
+									 GetActiveSnapshot());
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -155,7 +156,8 @@ pe_relation_check_committed(Oid relation)
 	if (changed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\", or one that inherits from it, was changed in this transaction", get_rel_name(relation)),
+				 errmsg("table \"%s\", or one that inherits from it, was changed in this transaction",
+						get_rel_name(relation)),
 				 errhint("COMMIT first.")));
 }
 
@@ -186,7 +188,8 @@ table_lets_write(HeapTuple tuple, Oid role)
 	bool		isnull;
 	Datum		acl = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &isnull);
 
-	return lets_write(isnull ? acldefault(OBJECT_TABLE, ((Form_pg_class) GETSTRUCT(tuple))->relowner) : DatumGetAclP(acl), role);
+	return lets_write(isnull ? acldefault(OBJECT_TABLE, ((Form_pg_class) GETSTRUCT(tuple))->relowner)
+					  : DatumGetAclP(acl), role);
 }
 
 /* The same of a column's own privileges. */
@@ -252,7 +255,8 @@ stands_for_dataset(Oid relation)
 	Oid			handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
 	char	   *name = OidIsValid(handler) ? get_func_name(handler) : NULL;
 
-	return name != NULL && strcmp(name, "fdw_handler") == 0 && get_func_namespace(handler) == get_namespace_oid("dp_internal", true);
+	return name != NULL && strcmp(name, "fdw_handler") == 0 &&
+		get_func_namespace(handler) == get_namespace_oid("dp_internal", true);
 }
 
 static void
@@ -289,8 +293,10 @@ check_function(Oid function, const char *what, const char *name)
 	if (!superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s \"%s\" calls function %s of role \"%s\"", what, name, format_procedure(function), GetUserNameFromId(owner, true)),
-				 errdetail("The server runs such functions while it plans, in the session of the role that asks, whose open cursors they can read."),
+				 errmsg("%s \"%s\" calls function %s of role \"%s\"", what, name, format_procedure(function),
+						GetUserNameFromId(owner, true)),
+				 errdetail("The server runs such functions while it plans, in the session of the role that asks, "
+						   "whose open cursors they can read."),
 				 errhint("A superuser can own the function: ALTER FUNCTION ... OWNER TO. Or do without it.")));
 }
 
@@ -324,7 +330,8 @@ static bool
 has_expression(int cache, Oid object, AttrNumber one, AttrNumber other)
 {
 	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	bool		has = HeapTupleIsValid(tuple) && (!heap_attisnull(tuple, one, NULL) || !heap_attisnull(tuple, other, NULL));
+	bool		has = HeapTupleIsValid(tuple) && (!heap_attisnull(tuple, one, NULL) ||
+												  !heap_attisnull(tuple, other, NULL));
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
@@ -335,7 +342,8 @@ static char *
 statistics_name(Oid oid)
 {
 	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(oid));
-	char	   *name = HeapTupleIsValid(tuple) ? pstrdup(NameStr(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxname)) : "";
+	char	   *name = !HeapTupleIsValid(tuple) ? ""
+		: pstrdup(NameStr(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxname));
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
@@ -354,8 +362,10 @@ check_planned_calls(Oid oid)
 		if (has_expression(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, Anum_pg_index_indpred))
 			check_calls(RelationRelationId, lfirst_oid(cell), "index", get_rel_name(lfirst_oid(cell)));
 	foreach(cell, RelationGetStatExtList(relation))
-		if (has_expression(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs, Anum_pg_statistic_ext_stxexprs))
-			check_calls(StatisticExtRelationId, lfirst_oid(cell), "statistics object", statistics_name(lfirst_oid(cell)));
+		if (has_expression(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs,
+						   Anum_pg_statistic_ext_stxexprs))
+			check_calls(StatisticExtRelationId, lfirst_oid(cell), "statistics object",
+						statistics_name(lfirst_oid(cell)));
 	if (has_expression(PARTRELID, oid, Anum_pg_partitioned_table_partexprs, Anum_pg_partitioned_table_partexprs))
 		check_calls(RelationRelationId, oid, "the partition key of table", RelationGetRelationName(relation));
 	relation_close(relation, AccessShareLock);
@@ -383,7 +393,8 @@ pe_relation_check(Oid relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
-					 errhint("Register the table that holds the rows; a view could be redefined under the budget. Of a join, CREATE TABLE ... AS SELECT makes one.")));
+					 errhint("Register the table that holds the rows; a view could be redefined under the budget. "
+							 "Of a join, CREATE TABLE ... AS SELECT makes one.")));
 		check_foreign(class);
 		if (class->relpersistence == RELPERSISTENCE_TEMP)
 			ereport(ERROR,
@@ -429,11 +440,13 @@ pe_oid_array(List *list)
 bool
 pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 {
-	static pe_statement find = {NULL, "WITH RECURSIVE d AS (SELECT a.attname, a.atttypid, c.relowner FROM pg_catalog.pg_class c "
-		"JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.oid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped "
-		"UNION SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd') "
-		"SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
-	"WHERE t.typtype = 'd' AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	static pe_statement find = {NULL, "WITH RECURSIVE d AS (SELECT a.attname, a.atttypid, c.relowner "
+		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid "
+		"WHERE c.oid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped UNION "
+		"SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
+		"WHERE t.typtype = 'd') SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d "
+		"JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd' "
+		"AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
 	Datum		values[1] = {pe_oid_array(pe_relation_family(relation))};
 	pe_access	access;
 	bool		found;
@@ -452,8 +465,9 @@ pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 char *
 pe_relation_partial_index(Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
-	"WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i "
+		"JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL "
+		"ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
 	Datum		values[1] = {pe_oid_array(find_all_inheritors(relation, NoLock, NULL))};
 	pe_access	access;
 	char	   *name = NULL;
@@ -468,8 +482,10 @@ pe_relation_partial_index(Oid relation)
 bool
 pe_relation_is_key(Oid relation, const char *column)
 {
-	static pe_statement find = {NULL, "SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
-	"WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred IS NULL AND a.attname::text = $2", 2, {OIDOID, TEXTOID}};
+	static pe_statement find = {NULL, "SELECT FROM pg_catalog.pg_index i "
+		"JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
+		"WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred IS NULL "
+		"AND a.attname::text = $2", 2, {OIDOID, TEXTOID}};
 	Datum		values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column)};
 	pe_access	access;
 	bool		found;
@@ -480,18 +496,20 @@ pe_relation_is_key(Oid relation, const char *column)
 	return found;
 }
 
-#define PERSONS "'(customer|client|patient|person|people|member|user|subscriber|account|guest|student|subject|donor|household)'"
+#define PERSONS \
+	"'(customer|client|patient|person|people|member|user|subscriber|account|guest|student|subject|donor|household)'"
 
 /* Names like those of persons come first, then columns of foreign keys: they point at something for sure. */
 List *
 pe_relation_pointers(Oid relation, const char *key)
 {
 	static pe_statement find = {NULL, "SELECT a.attname::text, f.is_foreign_key FROM pg_catalog.pg_attribute a, "
-		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
-		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped "
-		"AND (f.is_foreign_key OR a.attname ~* '(^|_)(id|uuid|guid)$' OR a.attname ~ '[a-z0-9]I[Dd]$') "
-		"AND ($2 = '' OR ($2 !~* " PERSONS " AND a.attname ~* " PERSONS ")) "
-	"ORDER BY a.attname ~* " PERSONS " DESC, f.is_foreign_key DESC, a.attnum", 2, {OIDOID, TEXTOID}};
+		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid "
+		"AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
+		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND (f.is_foreign_key "
+		"OR a.attname ~* '(^|_)(id|uuid|guid)$' OR a.attname ~ '[a-z0-9]I[Dd]$') AND ($2 = '' OR ($2 !~* "
+		PERSONS " AND a.attname ~* " PERSONS ")) ORDER BY a.attname ~* " PERSONS " DESC, f.is_foreign_key DESC, "
+		"a.attnum", 2, {OIDOID, TEXTOID}};
 	Datum		values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(key != NULL ? key : "")};
 	MemoryContext here = CurrentMemoryContext;
 	List	   *pointers = NIL;
@@ -507,7 +525,8 @@ pe_relation_pointers(Oid relation, const char *key)
 		names = lappend(names, pe_access_text(row, 1));
 	pe_access_end(&access);
 	foreach(cell, names)
-		if (pe_type_is_unit(getBaseType(get_atttype(relation, get_attnum(relation, lfirst(cell))))) && !pe_relation_is_key(relation, lfirst(cell)))
+		if (pe_type_is_unit(getBaseType(get_atttype(relation, get_attnum(relation, lfirst(cell))))) &&
+			!pe_relation_is_key(relation, lfirst(cell)))
 			pointers = lappend(pointers, lfirst(cell));
 	return pointers;
 }

@@ -11,7 +11,10 @@
 
 #include "nodes/pg_list.h"
 
-/* What may have rows in common with a relation: its descendants, the ancestors of all of them, and shards of these that this node holds. */
+/*
+ * What may have rows in common with a relation: its descendants, the ancestors
+ * of all of them, and shards of these that this node holds.
+ */
 extern List *pe_relation_family(Oid relation);
 
 /*
@@ -55,9 +58,10 @@ extern char *pe_relation_partial_index(Oid relation);
 extern bool pe_relation_is_key(Oid relation, const char *column);
 
 /*
- * The names of columns that may say whose a row is: those of foreign keys, and such as are called an id, which can be the unit and
- * are no key by themselves.  With a key that was taken for the unit: those with names like persons', if its own name is none.
- * By the catalog alone.
+ * The names of columns that may say whose a row is: those of foreign keys, and
+ * such as are called an id, which can be the unit and are no key by themselves.
+ * With a key that was taken for the unit: those with names like persons', if
+ * its own name is none. By the catalog alone.
  */
 extern List *pe_relation_pointers(Oid relation, const char *key);
 
@@ -85,17 +89,20 @@ typedef enum pe_published
 } pe_published;
 
 /*
- * Whether one of them made a table, and for whom; of which series, else 0.  Written here, a row is of one
+ * Whether one of them made a table, and for whom; *series_id: its series, or 0.  Written here, a row is of one
  * OID and its row type, so another table of that name or number is another one;
  * where it was restored, of a name.
  */
 extern pe_published pe_published_find(Oid relation, int64 *series_id);
 
-/* Remembers that a table was made for the current user, of a series or (0) of a release, under its names as they are now. */
+/*
+ * Remembers that a table was made for the current user, of a series or (0) of a
+ * release, under its names as they are now.
+ */
 extern void pe_published_remember(Oid relation, int64 series_id);
 
 /*
- * What is on a table that could run when it is written, or of which it is a part:
+ * What is on a table that could run when it is written, or that it is a part of:
  * 'trigger "x"'.  Indexes on plain columns and views run nothing then.  NULL: nothing.
  */
 extern char *pe_relation_burden(Oid relation);

@@ -222,15 +222,8 @@ bytes_datum(const char *bytes, int size)
 	return PointerGetDatum(datum);
 }
 
-static Datum
-texts_datum(char **text, int count)
-{
-	Datum	   *element = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		element[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(element, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
+#define NUMBERS(name, number, count) PE_DATUM(name, FLOAT8ARRAYOID, numbers_datum(number, count))
+#define WHOLE_NUMBERS(name, number, count) PE_DATUM(name, INT8ARRAYOID, whole_numbers_datum(number, count))
 
 static Datum
 numbers_datum(const double *number, int count)
@@ -252,73 +245,53 @@ whole_numbers_datum(const int64 *number, int count)
 	return PointerGetDatum(construct_array(element, count, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* What the request says of it. */
-static void
-set_request(pe_row *row, const pe_charge_request *request)
-{
-	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
-	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
-	pe_row_set(row, "declared", Int32GetDatum(request->declared));
-	pe_row_set(row, "budget_id", Int64GetDatum(request->budget_id));
-	pe_row_set_text(row, "role_name", request->role);
-	pe_row_set(row, "attributes", texts_datum(request->attribute, request->attributes));
-	pe_row_set_text(row, "workload", request->workload);
-	pe_row_set_text(row, "predicate", request->predicate);
-	if (request->strategy_id != 0)
-		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
-}
-
-static void
-set_sums(pe_row *row, const pe_series *series)
-{
-	if (series->aggregates == 0)
-		return;
-	pe_row_set(row, "aggregates", texts_datum(series->aggregate, series->aggregates));
-	pe_row_set(row, "never_null", texts_datum(series->never_null, series->never_nulls));
-	pe_row_set(row, "cells_per_unit", Int32GetDatum(series->cells_per_unit));
-	pe_row_set(row, "shares", whole_numbers_datum(series->share, series->shares));
-}
-
-static void
-set_time(pe_row *row, const pe_series *series)
-{
-	pe_row_set_text(row, "over_periods", series->over);
-	pe_row_set_text(row, "time_attribute", series->time_attribute);
-	pe_row_set_text(row, "time_type", series->time_type);
-	pe_row_set(row, "time_attnum", Int32GetDatum(series->time_number));
-	pe_row_set(row, "append_only", BoolGetDatum(series->append_only));
-	pe_row_set(row, "starts", TimestampTzGetDatum(series->starts));
-	pe_row_set_text(row, "time_zone", series->zone);
-	pe_row_set(row, "edges", whole_numbers_datum(series->edge, series->periods + 1));
-	pe_row_set(row, "period", IntervalPGetDatum(&series->period));
-	pe_row_set(row, "grace", IntervalPGetDatum(&series->grace));
-	pe_row_set(row, "periods", Int32GetDatum(series->periods));
-	pe_row_set(row, "first_periods", Int32GetDatum(series->periods));
-	pe_row_set(row, "history", Int32GetDatum(series->history));
-	if (series->max_periods > 0)
-		pe_row_set(row, "max_periods", Int32GetDatum(series->max_periods));
-	pe_row_set(row, "open_ended", BoolGetDatum(series->open_ended));
-	pe_row_set_text(row, "objective", series->objective);
-	pe_row_set(row, "strategy", bytes_datum(series->strategy, series->strategy_size));
-	pe_row_set(row, "stderrs", numbers_datum(series->stderr_, series->periods));
-}
-
 void
-pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id, int64 charge_id)
+pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id,
+				 int64 charge_id)
 {
-	pe_row	   *row = pe_row_new("series");
+	bool		has_sums = series->aggregates > 0;
+	pe_field	fields[] = {
+		PE_INT8("id", id),
+		PE_TEXT("series", series->name),
+		PE_INT8("charge_id", charge_id),
+		PE_INT8("dataset_id", request->dataset_id),
+		PE_INT4("version", (int32) request->version),
+		PE_INT4("declared", request->declared),
+		PE_INT8("budget_id", request->budget_id),
+		PE_TEXT("role_name", request->role),
+		PE_TEXTS("attributes", request->attribute, request->attributes),
+		PE_TEXT("workload", request->workload),
+		PE_TEXT("predicate", request->predicate),
+		PE_IF(request->strategy_id != 0, PE_INT8("strategy_id", request->strategy_id)),
+		PE_IF(has_sums, PE_TEXTS("aggregates", series->aggregate, series->aggregates)),
+		PE_IF(has_sums, PE_TEXTS("never_null", series->never_null, series->never_nulls)),
+		PE_IF(has_sums, PE_INT4("cells_per_unit", series->cells_per_unit)),
+		PE_IF(has_sums, WHOLE_NUMBERS("shares", series->share, series->shares)),
+		PE_TEXT("over_periods", series->over),
+		PE_TEXT("time_attribute", series->time_attribute),
+		PE_TEXT("time_type", series->time_type),
+		PE_INT4("time_attnum", series->time_number),
+		PE_BOOL("append_only", series->append_only),
+		PE_TIMESTAMPTZ("starts", series->starts),
+		PE_TEXT("time_zone", series->zone),
+		WHOLE_NUMBERS("edges", series->edge, series->periods + 1),
+		PE_DATUM("period", INTERVALOID, IntervalPGetDatum(&series->period)),
+		PE_DATUM("grace", INTERVALOID, IntervalPGetDatum(&series->grace)),
+		PE_INT4("periods", series->periods),
+		PE_INT4("first_periods", series->periods),
+		PE_INT4("history", series->history),
+		PE_IF(series->max_periods > 0, PE_INT4("max_periods", series->max_periods)),
+		PE_BOOL("open_ended", series->open_ended),
+		PE_TEXT("objective", series->objective),
+		PE_DATUM("strategy", BYTEAOID, bytes_datum(series->strategy, series->strategy_size)),
+		NUMBERS("stderrs", series->stderr_, series->periods),
+		PE_TEXT("accounting", pe_accounting_name(price->accounting)),
+		PE_INT8("rho", price->amount.rho_nano),
+		PE_INT8("prolonged_rho", 0),
+		PE_TIMESTAMPTZ("created", GetCurrentTransactionStartTimestamp())
+	};
 
-	pe_row_set(row, "id", Int64GetDatum(id));
-	pe_row_set_text(row, "series", series->name);
-	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
-	set_request(row, request);
-	set_sums(row, series);
-	set_time(row, series);
-	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
-	pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
-	pe_row_set(row, "prolonged_rho", Int64GetDatum(0));
-	pe_row_set(row, "created", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	pe_row_insert(row);
+	pe_row_insert("series", PE_FIELDS(fields));
 }
 
 void
@@ -326,17 +299,19 @@ pe_series_prolong(const pe_series *series, int64 id, int64 nano)
 {
 	Datum		key[1] = {Int64GetDatum(id)};
 	pe_row	   *row = pe_row_last("series", "series_pkey", key, 1);
+	pe_field	fields[] = {
+		PE_INT4("periods", series->periods),
+		WHOLE_NUMBERS("edges", series->edge, series->periods + 1),
+		NUMBERS("stderrs", series->stderr_, series->periods)
+	};
 
 	if (row == NULL || pe_row_lock(row) != PE_ROW_LOCKED || pe_row_int64(row, "periods") != series->paid_periods)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the series was changed while the request was made"),
 				 errhint("Ask again.")));
-	pe_row_set(row, "periods", Int32GetDatum(series->periods));
-	pe_row_set(row, "edges", whole_numbers_datum(series->edge, series->periods + 1));
-	pe_row_set(row, "stderrs", numbers_datum(series->stderr_, series->periods));
 	pe_row_add(row, "prolonged_rho", nano);
-	pe_row_update(row);
+	pe_row_update(row, PE_FIELDS(fields));
 }
 
 int64
@@ -352,8 +327,9 @@ pe_series_paid(const pe_series_request *request)
 static void
 read_blocks(const pe_series_request *request)
 {
-	static pe_statement read = {NULL, "SELECT min(c.block_from), max(c.block_to) FROM dp_ledger.series s JOIN dp_ledger.charge c ON c.series_id = s.id "
-		"AND (c.id = s.charge_id OR c.function IN ('" PE_PROLONG "', '" PE_PROLONG_NEW "')) WHERE s.id = $1", 1, {INT8OID}};
+	static pe_statement read = {NULL, "SELECT min(c.block_from), max(c.block_to) FROM dp_ledger.series s "
+		"JOIN dp_ledger.charge c ON c.series_id = s.id AND (c.id = s.charge_id "
+		"OR c.function IN ('" PE_PROLONG "', '" PE_PROLONG_NEW "')) WHERE s.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(request->id)};
 
 	(void) pe_access_write(&read, values, NULL);
@@ -370,7 +346,8 @@ bool
 pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks)
 {
 	read_blocks(request);
-	return blocks.limited && !blocks.others && pe_access_int64(0, 1) <= blocks.first && blocks.last <= pe_access_int64(0, 2);
+	return blocks.limited && !blocks.others && pe_access_int64(0, 1) <= blocks.first &&
+		blocks.last <= pe_access_int64(0, 2);
 }
 
 /* The row of a period; NULL: nobody has tried to measure it. */
@@ -397,8 +374,9 @@ raise_damaged(const pe_series_request *request, const char *what)
 static bool
 was_stored(const pe_series_request *request)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE series_id = $1 AND pg_catalog.starts_with(request, $2) "
-		"AND pg_catalog.strpos(request, $3) > 0 LIMIT 1", 3, {INT8OID, TEXTOID, TEXTOID}};
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE series_id = $1 "
+		"AND pg_catalog.starts_with(request, $2) AND pg_catalog.strpos(request, $3) > 0 "
+		"LIMIT 1", 3, {INT8OID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {
 		Int64GetDatum(request->id), CStringGetTextDatum("{\"kind\": \"report\", "),
 		CStringGetTextDatum(psprintf(", \"period\": %d, \"sha256\": ", request->period + 1))
@@ -439,9 +417,11 @@ check_line(const pe_series_request *request, int64 charge_id, const bytea *paylo
 {
 	Datum		key[1] = {Int64GetDatum(charge_id)};
 	pe_row	   *line = pe_row_last("charge", "charge_pkey", key, 1);
-	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1, pe_series_digest(payload));
+	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1,
+								pe_series_digest(payload));
 
-	if (line == NULL || pe_row_int64(line, "series_id") != request->id || !ends_with(pe_row_text(line, "request"), said))
+	if (line == NULL || pe_row_int64(line, "series_id") != request->id ||
+		!ends_with(pe_row_text(line, "request"), said))
 		raise_damaged(request, "is not what its line says");
 }
 
@@ -513,34 +493,32 @@ locked_period(const pe_series_request *request)
 void
 pe_series_count_attempt(const pe_series_request *request, int attempt)
 {
-	pe_row	   *row;
+	pe_field	fields[] = {
+		PE_INT8("series_id", request->id),
+		PE_INT4("period", request->period + 1),
+		PE_INT4("attempts", attempt)
+	};
 
 	if (attempt > 1)
-	{
-		row = locked_period(request);
-		pe_row_set(row, "attempts", Int32GetDatum(attempt));
-		pe_row_update(row);
-		return;
-	}
-	row = pe_row_new("series_period");
-	pe_row_set(row, "series_id", Int64GetDatum(request->id));
-	pe_row_set(row, "period", Int32GetDatum(request->period + 1));
-	pe_row_set(row, "attempts", Int32GetDatum(1));
-	pe_row_insert(row);
+		pe_row_update(locked_period(request), PE_FIELDS(fields));
+	else
+		pe_row_insert("series_period", PE_FIELDS(fields));
 }
 
 void
 pe_series_store(const pe_series_request *request, int64 charge_id, bytea *payload)
 {
 	pe_row	   *row = locked_period(request);
+	pe_field	fields[] = {
+		PE_INT8("charge_id", charge_id),
+		PE_BYTEA("payload", payload),
+		PE_BOOL("could_be_read", !request->unread),
+		PE_TIMESTAMPTZ("stored", GetCurrentTransactionStartTimestamp())
+	};
 
 	if (pe_row_bytea(row, "payload") != NULL)
 		elog(ERROR, "a period of a series is stored already");
-	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
-	pe_row_set(row, "payload", PointerGetDatum(payload));
-	pe_row_set(row, "could_be_read", BoolGetDatum(!request->unread));
-	pe_row_set(row, "stored", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	pe_row_update(row);
+	pe_row_update(row, PE_FIELDS(fields));
 }
 
 /* ------------------------------------------------------------------
@@ -567,88 +545,78 @@ bytes_of(Datum datum, int *size)
 	return memcpy(palloc(Max(*size, 1)), VARDATA_ANY(bytes), *size);
 }
 
-/* NULL if there are not so many. */
+/* NULL, and no number, if there is no array. */
 static int64 *
-whole_numbers_of(Datum datum, int count)
+whole_numbers_of(Datum datum, int *count)
 {
 	Datum	   *element;
-	int			elements;
-	int64	   *number = palloc(count * sizeof(int64));
+	int64	   *number;
 
-	deconstruct_array(DatumGetArrayTypeP(datum), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &element, NULL, &elements);
-	for (int i = 0; i < Min(elements, count); i++)
+	*count = 0;
+	if (datum == (Datum) 0)
+		return NULL;
+	deconstruct_array(DatumGetArrayTypeP(datum), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &element, NULL, count);
+	number = palloc((*count + 1) * sizeof(int64));
+	for (int i = 0; i < *count; i++)
 		number[i] = DatumGetInt64(element[i]);
-	return elements == count ? number : NULL;
+	return number;
 }
 
-/* Columns of the row that was found. */
 static pe_series *
-series_of_row(const char *name)
+series_of_row(const pe_row *row)
 {
 	pe_series  *s = palloc0(sizeof(*s));
-	bool		isnull;
+	int			edges;
 
-	s->name = pstrdup(name);
-	s->id = pe_access_int64(0, 1);
-	s->dataset_id = pe_access_int64(0, 2);
-	s->version = (int) pe_access_int64(0, 3);
-	s->charge_id = pe_access_int64(0, 4);
-	s->budget_id = pe_access_int64(0, 5);
-	s->attribute = pe_access_texts(0, 6, &s->attributes);
-	s->workload = pe_access_text(0, 7);
-	s->predicate = pe_access_text(0, 8);
-	s->strategy_id = pe_access_int64(0, 9);
-	s->over = pe_access_text(0, 10);
-	s->time_attribute = pe_access_text(0, 11);
-	s->time_type = pe_access_text(0, 12);
-	s->append_only = pe_access_int64(0, 13) != 0;
-	s->starts = DatumGetTimestampTz(pe_access_datum(0, 14, &isnull));
-	s->zone = pe_access_text(0, 15);
-	s->period = *DatumGetIntervalP(pe_access_datum(0, 16, &isnull));
-	s->grace = *DatumGetIntervalP(pe_access_datum(0, 17, &isnull));
-	s->periods = (int) pe_access_int64(0, 18);
-	s->history = (int) pe_access_int64(0, 19);
-	s->open_ended = pe_access_int64(0, 20) != 0;
-	s->objective = pe_access_text(0, 21);
-	s->strategy = bytes_of(pe_access_datum(0, 22, &isnull), &s->strategy_size);
-	s->accounting = pe_accounting_of(pe_access_text(0, 23));
-	s->nano = pe_access_int64(0, 24);
-	s->ended = pe_access_int64(0, 25) != 0;
-	s->first_periods = (int) pe_access_int64(0, 27);
-	s->edge = whole_numbers_of(pe_access_datum(0, 26, &isnull), s->periods + 1);
-	s->max_periods = (int) pe_access_int64(0, 28);
-	s->time_number = (int) pe_access_int64(0, 29);
-	s->shares = (int) pe_access_int64(0, 30);
-	s->declared = (int) pe_access_int64(0, 35);
+	s->name = pe_row_text(row, "series");
+	s->id = pe_row_int64(row, "id");
+	s->dataset_id = pe_row_int64(row, "dataset_id");
+	s->version = (int) pe_row_int64(row, "version");
+	s->declared = (int) pe_row_int64(row, "declared");
+	s->charge_id = pe_row_int64(row, "charge_id");
+	s->budget_id = pe_row_int64(row, "budget_id");
+	s->attribute = pe_row_texts(row, "attributes", &s->attributes);
+	s->workload = pe_row_text(row, "workload");
+	s->predicate = pe_row_text(row, "predicate");
+	s->strategy_id = pe_row_int64(row, "strategy_id");
+	s->over = pe_row_text(row, "over_periods");
+	s->time_attribute = pe_row_text(row, "time_attribute");
+	s->time_type = pe_row_text(row, "time_type");
+	s->time_number = (int) pe_row_int64(row, "time_attnum");
+	s->append_only = pe_row_bool(row, "append_only");
+	s->starts = pe_row_int64(row, "starts");
+	s->zone = pe_row_text(row, "time_zone");
+	s->period = *DatumGetIntervalP(pe_row_datum(row, "period"));
+	s->grace = *DatumGetIntervalP(pe_row_datum(row, "grace"));
+	s->periods = (int) pe_row_int64(row, "periods");
+	s->first_periods = (int) pe_row_int64(row, "first_periods");
+	s->max_periods = (int) pe_row_int64(row, "max_periods");
+	s->edge = whole_numbers_of(pe_row_datum(row, "edges"), &edges);
+	if (edges != s->periods + 1)
+		s->edge = NULL;
+	s->history = (int) pe_row_int64(row, "history");
+	s->open_ended = pe_row_bool(row, "open_ended");
+	s->objective = pe_row_text(row, "objective");
+	s->strategy = bytes_of(pe_row_datum(row, "strategy"), &s->strategy_size);
+	s->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
+	s->nano = pe_row_int64(row, "rho");
+	s->ended = pe_row_text(row, "ended_because") != NULL;
+	s->share = whole_numbers_of(pe_row_datum(row, "shares"), &s->shares);
 	if (s->shares == 0)
 		return s;
-	s->share = whole_numbers_of(pe_access_datum(0, 31, &isnull), s->shares);
-	s->aggregate = pe_access_texts(0, 32, &s->aggregates);
-	s->never_null = pe_access_texts(0, 33, &s->never_nulls);
-	s->cells_per_unit = (int) pe_access_int64(0, 34);
+	s->aggregate = pe_row_texts(row, "aggregates", &s->aggregates);
+	s->never_null = pe_row_texts(row, "never_null", &s->never_nulls);
+	s->cells_per_unit = (int) pe_row_int64(row, "cells_per_unit");
 	return s;
 }
 
 static pe_series *
 find_series(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
-		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
-		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0), time_attnum, "
-	"coalesce(pg_catalog.array_length(shares, 1), 0), shares, aggregates, never_null, cells_per_unit, declared FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
-	pe_series  *series = NULL;
-	MemoryContext context = CurrentMemoryContext;
-	pe_access	access;
-	bool		found;
+	pe_row	   *row = pe_row_last("series", "series_series_key", key, 1);
 
-	pe_access_begin(&access);
-	found = pe_access_read(&find, key, NULL) == 1;
-	MemoryContextSwitchTo(context);
-	if (found)
-		series = series_of_row(name);
-	pe_access_end(&access);
-	return series;
+	return row != NULL ? series_of_row(row) : NULL;
 }
 
 /* Whether the budget that paid is open to the current user. */
@@ -689,11 +657,15 @@ pe_series_read(const pe_series *series, int period, int64 *values, TimestampTz *
 	return reply.value;
 }
 
-/* A ledger of which the file knows other charges is frozen: nothing is drawn there, and its attestation ends the series. */
+/*
+ * A ledger is frozen where the file knows other charges of it: nothing is drawn
+ * there, and its attestation ends the series.
+ */
 void
 pe_series_anchor(const pe_series *series, const pe_dataset *dataset)
 {
-	static pe_statement find = {NULL, "SELECT seq, hash FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 ORDER BY seq DESC LIMIT 1", 2,
+	static pe_statement find = {NULL, "SELECT seq, hash FROM dp_ledger.charge "
+		"WHERE series_id = $1 AND dataset_id = $2 ORDER BY seq DESC LIMIT 1", 2,
 	{INT8OID, INT8OID}};
 	Datum		key[2] = {Int64GetDatum(series->id), Int64GetDatum(dataset->id)};
 	pe_anchor_link link = {.relation = dataset->relation};
@@ -730,24 +702,22 @@ pe_series_lock(const pe_series *series, int period)
 char *
 pe_series_paid_request(const pe_series *series)
 {
-	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE id = $1 AND series_id = $2 AND rho = $3", 3, {INT8OID, INT8OID, INT8OID}};
-	Datum		key[3] = {Int64GetDatum(series->charge_id), Int64GetDatum(series->id), Int64GetDatum(series->nano)};
-	char	   *request;
-	pe_access	access;
+	Datum		key[1] = {Int64GetDatum(series->charge_id)};
+	pe_row	   *row = pe_row_last("charge", "charge_pkey", key, 1);
 
-	pe_access_begin(&access);
-	request = pe_access_read(&find, key, NULL) == 1 ? pe_access_text(0, 1) : NULL;
-	pe_access_end(&access);
-	return request;
+	return row != NULL && pe_row_int64(row, "series_id") == series->id && pe_row_int64(row, "rho") == series->nano
+		? pe_row_text(row, "request") : NULL;
 }
 
 /* By the number of periods: it may have been prolonged once more since the row was read. */
 char *
 pe_series_prolonged_request(const pe_series *series)
 {
-	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
-	"AND pg_catalog.strpos(request, $3) > 0 ORDER BY seq DESC LIMIT 1", 3, {INT8OID, INT8OID, TEXTOID}};
-	Datum		key[3] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id), CStringGetTextDatum(psprintf(", \"periods\": %d, ", series->periods))};
+	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge "
+		"WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
+		"AND pg_catalog.strpos(request, $3) > 0 ORDER BY seq DESC LIMIT 1", 3, {INT8OID, INT8OID, TEXTOID}};
+	Datum		key[3] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id),
+		CStringGetTextDatum(psprintf(", \"periods\": %d, ", series->periods))};
 	char	   *request;
 	pe_access	access;
 
@@ -770,7 +740,8 @@ pe_series_check_payer(const pe_series *series, const pe_dataset *dataset)
 void
 pe_series_end(const pe_series *series, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE id = $1 AND ended IS NULL", 2,
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE id = $1 AND ended IS NULL", 2,
 	{INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(series->id), CStringGetTextDatum(because)};
 	pe_act		act;
@@ -791,29 +762,35 @@ pe_series_end(const pe_series *series, const char *because)
 void
 pe_series_end_all(int64 dataset_id, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL", 2,
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE dataset_id = $1 AND ended IS NULL", 2,
 	{INT8OID, TEXTOID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because)};
 
 	pe_access_write(&end, values, NULL);
 }
 
-/* What canonical texts are made of: names in double quotes, literals, and other names and numbers, those of functions with their parenthesis. */
+/*
+ * What canonical texts are made of: names in double quotes, literals, and other
+ * names and numbers, those of functions with their parenthesis.
+ */
 #define WORDS "\"(?:[^\"]|\"\")*\"|''(?:[^'']|'''')*''|[^ -#%-/:-@[-^`{-~]+[(]?"
 
 /*
- * Names are looked for in the canonical texts.  What was found amiss here would show when a period is measured: it is measured by
- * attributes in force only.
+ * Names are looked for in the canonical texts.  What was found amiss here would
+ * show when a period is measured: it is measured by attributes in force only.
  */
 void
 pe_series_end_using(int64 dataset_id, const char *attribute, const char *because)
 {
-	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL "
-		"AND ($3 = ANY (attributes) OR EXISTS (SELECT FROM (SELECT predicate UNION ALL SELECT pg_catalog.unnest(aggregates) UNION ALL "
-		"SELECT rolled_up FROM pg_catalog.unnest(attributes) rolled_up WHERE NOT EXISTS (SELECT FROM dp_ledger.attribute d "
-		"WHERE d.dataset_id = $1 AND d.attribute = rolled_up)) used (canonical), pg_catalog.regexp_matches(canonical, '" WORDS "', 'g') word "
-		"WHERE word[1] = '\"' || pg_catalog.replace($3, '\"', '\"\"') || '\"' OR (word[1] = $3 AND $3 !~ '[''\"(]'))) "
-	"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 "
+		"WHERE dataset_id = $1 AND ended IS NULL AND ($3 = ANY (attributes) OR EXISTS (SELECT FROM "
+		"(SELECT predicate UNION ALL SELECT pg_catalog.unnest(aggregates) UNION ALL SELECT rolled_up "
+		"FROM pg_catalog.unnest(attributes) rolled_up WHERE NOT EXISTS (SELECT FROM dp_ledger.attribute d "
+		"WHERE d.dataset_id = $1 AND d.attribute = rolled_up)) used (canonical), "
+		"pg_catalog.regexp_matches(canonical, '" WORDS "', 'g') word WHERE word[1] = '\"' "
+		"|| pg_catalog.replace($3, '\"', '\"\"') || '\"' OR (word[1] = $3 AND $3 !~ '[''\"(]'))) "
+		"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because), CStringGetTextDatum(attribute)};
 	List	   *ended = NIL;
 	MemoryContext context = CurrentMemoryContext;

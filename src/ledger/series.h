@@ -4,19 +4,29 @@
  *
  * A series is charged when it is created, for all of its periods (plan/plan_series.c), and its row is written by the
  * transaction of that charge.  Its periods cost nothing more.  What is released of a period is one measurement, the one
- * that is stored: a draw that was not stored never leaves the server, and whether it is stored does not depend on it.  So what
- * leaves has the law of one draw, although a period may be drawn again after a crash.  Four rules:
+ * that is stored: a draw that was not stored never leaves the server, and
+ * whether it is stored does not depend on it.  So what leaves has the law of
+ * one draw, although a period may be drawn again after a crash.  Four rules:
  *
- *	  an attempt		Before rows are read a line of the chain says so, with the tables that are read, and with a cost of 0: it
- *						is refused where charges are, in a frozen ledger, behind the anchor file and on a standby.
- *	  three are free	An attempt that is cancelled shows how long it took.  From the fourth on one costs what the period alone loses.
- *	  one is stored		The worker holds the dataset's row, looks for the period, and stores nothing if it is there: what came late is
+ *	  an attempt		Before rows are read a line of the chain says so, with the
+ *						tables that are read, and with a cost of 0: it is refused
+ *						where charges are, in a frozen ledger, behind the anchor
+ *						file and on a standby.
+ *	  three are free	An attempt that is cancelled shows how long it took.  From
+ *						the fourth on one costs what the period alone loses.
+ *	  one is stored		The worker holds the dataset's row, looks for the period,
+ *						and stores nothing if it is there: what came late is
  *						wiped, and the reply has what is stored.
- *	  a line each		The line of a stored measurement has its SHA-256.  It is committed, and in the anchor file, before
- *						anybody is answered.  A row that is lost or changed without its line is damage, and is not drawn again.  A restore that loses it loses the ledger's end: the dataset is frozen, and dp.attest ends the series.
+ *	  a line each		The line of a stored measurement has its SHA-256.  It is
+ *						committed, and in the anchor file, before anybody is
+ *						answered.  A row that is lost or changed without its line
+ *						is damage, and is not drawn again.  A restore that loses
+ *						it loses the ledger's end: the dataset is frozen, and
+ *						dp.attest ends the series.
  *
- * A measurement of rows that could not be read is stored like any other, as that of an empty table.  The row says that it is one, which
- * the owner of the dataset alone is shown; the line and its hash do not.
+ * A measurement of rows that could not be read is stored like any other, as
+ * that of an empty table.  The row says that it is one, which the owner of the
+ * dataset alone is shown; the line and its hash do not.
  *
  * A series is of one version of the data, and of the time that was declared when it was created.  It ends with either.
  */
@@ -31,7 +41,10 @@
 /* Attempts at one period that the series has paid for. */
 #define PE_FREE_ATTEMPTS 3
 
-/* The functions of the lines that prolong one: for all of its blocks, and, of those that it comes to, what it had cost before. */
+/*
+ * The functions of the lines that prolong one: for all of its blocks, and, of
+ * those that it comes to, what it had cost before.
+ */
 #define PE_PROLONG "dp.prolong_series"
 #define PE_PROLONG_NEW "dp.prolong_series, new blocks"
 
@@ -106,19 +119,25 @@ extern pe_series_request *pe_series_request_read(StringInfo from);
 extern int64 pe_series_number(const pe_series *series);
 
 /* Writes its row. */
-extern void pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id, int64 charge_id);
+extern void pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price,
+							 int64 id, int64 charge_id);
 
 /* Lets it have more periods: 55000 if it has others than the charge was made for. */
 extern void pe_series_prolong(const pe_series *series, int64 id, int64 nano);
 
-/* What it has cost so far, in nano of rho; the last of the blocks that it has paid for; and whether it has paid for all of these. */
+/*
+ * What it has cost so far, in nano of rho; the last of the blocks that it has
+ * paid for; and whether it has paid for all of these.
+ */
 extern int64 pe_series_paid(const pe_series_request *request);
 extern int64 pe_series_last_block(const pe_series_request *request);
 extern bool pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks);
 
 /*
- * The measurement of a period that is stored; false if there is none.  Without a lock it may be stored meanwhile.  XX001 if a line
- * says that one was stored and it is lost, which must not be drawn again, or if it is not what its line says.
+ * The measurement of a period that is stored; false if there is none.  Without
+ * a lock it may be stored meanwhile.  XX001 if a line says that one was stored
+ * and it is lost, which must not be drawn again, or if it is not what its line
+ * says.
  */
 extern bool pe_series_stored(const pe_series_request *request, pe_charge_reply *reply);
 
@@ -140,25 +159,34 @@ extern void pe_series_store(const pe_series_request *request, int64 charge_id, b
  * ----------
  */
 
-/* The series of this name, read by who may: who has a role whose budget paid for it, and the dataset's owner.  42704 if there is none. */
+/*
+ * The series of this name, read by who may: who has a role whose budget paid
+ * for it, and the dataset's owner.  42704 if there is none.
+ */
 extern pe_series *pe_series_load(const char *name);
 
 /* The stored measurement of a period (from 0), of so many numbers, and when it was stored; NULL if there is none. */
 extern int64 *pe_series_read(const pe_series *series, int period, int64 *values, TimestampTz *stored);
 
 /*
- * What is stored is answered only if the anchor file knows of it: a worker that ended between its commit and the file, or could not write it,
- * has said nothing, and a restore to before it would draw a second time.  Between stored measurements and their answer.
+ * What is stored is answered only if the anchor file knows of it: a worker that
+ * ended between its commit and the file, or could not write it, has said
+ * nothing, and a restore to before it would draw a second time.  Between stored
+ * measurements and their answer.
  */
 extern void pe_series_anchor(const pe_series *series, const pe_dataset *dataset);
 
 /*
- * Measurements of a period come one after the other, until the (sub)transaction ends: the second one finds what the first has
- * stored, and is no attempt.  A crash lets it go; what two do at once all the same is stored once.
+ * Measurements of a period come one after the other, until the (sub)transaction
+ * ends: the second one finds what the first has stored, and is no attempt.  A
+ * crash lets it go; what two do at once all the same is stored once.
  */
 extern void pe_series_lock(const pe_series *series, int period);
 
-/* What was paid for: the canonical request of its charge, and of the one that prolonged it to so many periods as it has.  NULL if there is none. */
+/*
+ * What was paid for: the canonical request of its charge, and of the one that
+ * prolonged it to so many periods as it has.  NULL if there is none.
+ */
 extern char *pe_series_paid_request(const pe_series *series);
 extern char *pe_series_prolonged_request(const pe_series *series);
 

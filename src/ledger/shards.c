@@ -44,7 +44,8 @@ number_of(pe_statement *statement, Oid relation)
 bool
 pe_shards_hold(Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_partition WHERE logicalrelid::oid = ANY ($1)",
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_partition "
+		"WHERE logicalrelid::oid = ANY ($1)",
 	1, {OIDARRAYOID}};
 
 	return citus_is_installed() && number_of(&find, relation) > 0;
@@ -53,8 +54,10 @@ pe_shards_hold(Oid relation)
 bool
 pe_shards_are_by(Oid relation, const char *unit)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.unnest($1) AS r LEFT JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid::oid = r "
-		"WHERE p.logicalrelid IS NULL OR p.partmethod <> 'h' OR p.partkey IS NULL OR pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) <> $2", 2, {OIDARRAYOID, TEXTOID}};
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.unnest($1) AS r "
+		"LEFT JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid::oid = r "
+		"WHERE p.logicalrelid IS NULL OR p.partmethod <> 'h' OR p.partkey IS NULL "
+		"OR pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) <> $2", 2, {OIDARRAYOID, TEXTOID}};
 	pe_access	access;
 	Datum		values[2];
 	bool		others;
@@ -72,7 +75,8 @@ pe_shards_are_by(Oid relation, const char *unit)
 int64
 pe_shards_count(Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_shard WHERE logicalrelid::oid = ($1)[1]", 1, {OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_shard "
+		"WHERE logicalrelid::oid = ($1)[1]", 1, {OIDARRAYOID}};
 
 	return citus_is_installed() ? Max(number_of(&find, relation), 1) : 1;
 }
@@ -80,10 +84,11 @@ pe_shards_count(Oid relation)
 List *
 pe_shards_here(List *relations)
 {
-	static pe_statement find = {NULL, "SELECT c.oid::int8 FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_class t ON t.oid = s.logicalrelid::oid "
-		"CROSS JOIN LATERAL (SELECT pg_catalog.parse_ident(pg_catalog.shard_name(s.logicalrelid, s.shardid)) AS parts) n "
-		"JOIN pg_catalog.pg_class c ON c.relname = n.parts[pg_catalog.array_upper(n.parts, 1)] AND c.relnamespace = t.relnamespace "
-	"WHERE t.oid = ANY ($1) ORDER BY 1", 1, {OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT c.oid::int8 FROM pg_catalog.pg_dist_shard s "
+		"JOIN pg_catalog.pg_class t ON t.oid = s.logicalrelid::oid CROSS JOIN LATERAL "
+		"(SELECT pg_catalog.parse_ident(pg_catalog.shard_name(s.logicalrelid, s.shardid)) AS parts) n "
+		"JOIN pg_catalog.pg_class c ON c.relname = n.parts[pg_catalog.array_upper(n.parts, 1)] "
+		"AND c.relnamespace = t.relnamespace WHERE t.oid = ANY ($1) ORDER BY 1", 1, {OIDARRAYOID}};
 	Datum		values[1];
 	List	   *shards = NIL;
 	pe_access	access;
@@ -103,7 +108,8 @@ pe_shards_here(List *relations)
 static bool
 is_shard(Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.unnest($1) r WHERE pg_catalog.relation_is_a_known_shard(r)",
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.unnest($1) r "
+		"WHERE pg_catalog.relation_is_a_known_shard(r)",
 	1, {OIDARRAYOID}};
 
 	return number_of(&find, relation) > 0;
@@ -113,7 +119,8 @@ is_shard(Oid relation)
 static bool
 is_coordinator(Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_local_group WHERE groupid = 0 AND $1 IS NOT NULL",
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_local_group "
+		"WHERE groupid = 0 AND $1 IS NOT NULL",
 	1, {OIDARRAYOID}};
 
 	return number_of(&find, relation) > 0;
@@ -127,7 +134,8 @@ pe_shards_check(Oid relation)
 	if (is_shard(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a shard of a distributed table, or has one that inherits from it", get_rel_name(relation)),
+				 errmsg("\"%s\" is a shard of a distributed table, or has one that inherits from it",
+						get_rel_name(relation)),
 				 errhint("Register the distributed table, on the coordinator.")));
 	if (pe_shards_hold(relation) && !is_coordinator(relation))
 		ereport(ERROR,

@@ -39,7 +39,7 @@ append_possible(StringInfo text, const char *field, const bool *possible, int32 
 	appendStringInfoChar(text, '"');
 }
 
-/* Two keys with the same text have the same strategies, but for how good they must be. */
+/* Two keys with the same text have the same strategies, except for how good they must be. */
 static char *
 key_text(const pe_strategy_key *key)
 {
@@ -47,8 +47,10 @@ key_text(const pe_strategy_key *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"neighbours\": \"%s\", \"cells\": [",
-					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum", key->norm == PE_L1 ? "l1" : "l2",
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"neighbours\": \"%s\", "
+							"\"cells\": [",
+					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum",
+					 key->norm == PE_L1 ? "l1" : "l2",
 					 key->neighbours == PE_SUBSTITUTE ? "substitute" : "add_remove");
 	for (int a = 0; a < shape->attributes; a++)
 	{
@@ -125,7 +127,8 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	}
 	pe_access_end(&access);
 	/* outside: what is allocated in between is gone now */
-	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
+	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes),
+										  VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
 		refuse_damaged(found->id);
 	return bytes != NULL;
 }
@@ -149,7 +152,8 @@ pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strate
 static bool
 read_by_id(int64 id, pe_kept_strategy *found)
 {
-	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy "
+		"WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 
 	return read_kept(&find, values, found);
@@ -169,7 +173,8 @@ static void
 read_shape(pe_shape *shape, int column)
 {
 	static pe_statement rows = {NULL, "SELECT c, o, n FROM dp_ledger.strategy, ROWS FROM (pg_catalog.unnest(cells), "
-		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 ORDER BY i",
+		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 "
+		"ORDER BY i",
 	1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(column)};
 	uint64		count = pe_access_read(&rows, values, NULL);
@@ -251,9 +256,10 @@ static void
 make_room(int64 newest)
 {
 	static pe_statement remove = {NULL, "DELETE FROM dp_ledger.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
-		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) + pg_catalog.octet_length(s.workload)) "
-		"OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
-		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
+		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) "
+		"+ pg_catalog.octet_length(s.workload)) OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
+		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u "
+		"WHERE u.size > $1 AND u.id <> $2)",
 	2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};
 
@@ -268,32 +274,15 @@ array_of(Datum *elements, int count, Oid type)
 	return PointerGetDatum(construct_array(elements, count, type, sizeof(int32), true, TYPALIGN_INT));
 }
 
-int64
-pe_strategy_keep(StringInfo message)
+/* The shape in a message, as three columns: names if there are any, cells and ordered cells. */
+static void
+receive_shape(StringInfo message, pe_field *fields)
 {
-	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.strategy WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1",
-	3, {BYTEAOID, TEXTOID, FLOAT8OID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.strategy (id, key_hash, key, gap, workload, method, milliseconds, "
-		"attributes, cells, ordered, columns, rank, objective, lower_bound, iterations, matrix) VALUES "
-		"(pg_catalog.nextval('dp_ledger.strategy_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
-		15, {BYTEAOID, TEXTOID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTARRAYOID, INT4ARRAYOID, INT4ARRAYOID,
-	INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, INT4OID, BYTEAOID}};
-	const char *key = pq_getmsgrawstring(message);
-	const char *workload = pq_getmsgrawstring(message);
-	const char *method = pq_getmsgrawstring(message);
-	double		gap = pq_getmsgfloat8(message);
-	double		milliseconds = pq_getmsgfloat8(message);
 	int			attributes = pq_getmsgint(message, 4);
 	Datum		name[PE_MAX_ATTRIBUTES];
 	Datum		cells[PE_MAX_ATTRIBUTES];
 	Datum		ordered[PE_MAX_ATTRIBUTES];
 	bool		named = false;
-	char		nulls[] = "               ";
-	pe_strategy strategy;
-	bytea	   *matrix;
-	int			size;
-	pe_access	access;
-	int64		id;
 
 	for (int a = 0; a < attributes; a++)
 	{
@@ -305,37 +294,73 @@ pe_strategy_keep(StringInfo message)
 		named |= text[0] != '\0';
 		name[a] = CStringGetTextDatum(text);
 	}
+	fields[0] = PE_IF(named, PE_DATUM("attributes", TEXTARRAYOID, array_of(name, attributes, TEXTOID)));
+	fields[1] = PE_DATUM("cells", INT4ARRAYOID, array_of(cells, attributes, INT4OID));
+	fields[2] = PE_DATUM("ordered", INT4ARRAYOID, array_of(ordered, attributes, INT4OID));
+}
+
+/* Inserts a row that begins with what it is found by, unless another backend was first. */
+static int64
+keep_row(const pe_field *fields, int count)
+{
+	static pe_statement find;
+	static pe_statement insert;
+	pe_access	access;
+	bool		found;
+	int64		id;
+
+	pe_access_begin(&access);
+	found = pe_access_named(&find, "SELECT id FROM dp_ledger.strategy WHERE key_hash = $key_hash AND key = $key "
+							"AND gap <= $gap ORDER BY gap, id LIMIT 1", fields, 3) > 0;
+	if (!found)
+		pe_access_insert(&insert, "strategy", fields, count, "RETURNING id");
+	id = pe_access_int64(0, 1);
+	if (!found)
+		make_room(id);
+	pe_access_end(&access);
+	return id;
+}
+
+int64
+pe_strategy_keep(StringInfo message)
+{
+	const char *key = pq_getmsgrawstring(message);
+	const char *workload = pq_getmsgrawstring(message);
+	const char *method = pq_getmsgrawstring(message);
+	double		gap = pq_getmsgfloat8(message);
+	double		milliseconds = pq_getmsgfloat8(message);
+	pe_field	shape[3];
+	pe_strategy strategy;
+	bytea	   *matrix;
+	int			size;
+
+	receive_shape(message, shape);
 	size = message->len - message->cursor;
 	matrix = palloc(VARHDRSZ + size);
 	SET_VARSIZE(matrix, VARHDRSZ + size);
 	pq_copymsgbytes(message, VARDATA(matrix), size);
 	if (pe_strategy_read(&strategy, VARDATA(matrix), size) != PE_STRATEGY_OK)
 		elog(ERROR, "a strategy came damaged");
-	if (!named)
-		nulls[6] = 'n';
-
-	pe_access_begin(&access);
 	{
-		Datum		row[15] = {
-			PointerGetDatum(pe_request_hash(key)), CStringGetTextDatum(key), Float8GetDatum(gap),
-			CStringGetTextDatum(workload), CStringGetTextDatum(method), Float8GetDatum(milliseconds),
-			array_of(name, attributes, TEXTOID), array_of(cells, attributes, INT4OID), array_of(ordered, attributes, INT4OID),
-			Int32GetDatum(strategy.columns), Int32GetDatum(strategy.rows), Float8GetDatum(strategy.objective),
-			Float8GetDatum(strategy.lower_bound), Int32GetDatum(strategy.iterations), PointerGetDatum(matrix)
+		pe_field	fields[] = {
+			PE_BYTEA("key_hash", pe_request_hash(key)),
+			PE_TEXT("key", key),
+			PE_FLOAT8("gap", gap),
+			PE_SQL("id", "pg_catalog.nextval('dp_ledger.strategy_id_seq')"),
+			PE_TEXT("workload", workload),
+			PE_TEXT("method", method),
+			PE_FLOAT8("milliseconds", milliseconds),
+			shape[0], shape[1], shape[2],
+			PE_INT4("columns", strategy.columns),
+			PE_INT4("rank", strategy.rows),
+			PE_FLOAT8("objective", strategy.objective),
+			PE_FLOAT8("lower_bound", strategy.lower_bound),
+			PE_INT4("iterations", strategy.iterations),
+			PE_BYTEA("matrix", matrix)
 		};
 
-		/* another backend may have been first */
-		if (pe_access_write(&find, row, NULL) == 0)
-		{
-			pe_access_write(&insert, row, nulls);
-			id = pe_access_int64(0, 1);
-			make_room(id);
-		}
-		else
-			id = pe_access_int64(0, 1);
+		return keep_row(PE_FIELDS(fields));
 	}
-	pe_access_end(&access);
-	return id;
 }
 
 void

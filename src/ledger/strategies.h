@@ -31,7 +31,11 @@ typedef struct pe_strategy_key
 	pe_norm		norm;			/* of the sensitivity */
 	pe_neighbours neighbours;	/* likewise */
 	double		gap;			/* that was asked for */
-	bool		bounded;		/* no part of the key: the lower bound is wanted too, of a method that does not give one */
+	/*
+	 * no part of the key: the lower bound is wanted too, of a method that does
+	 * not give one
+	 */
+	bool		bounded;
 } pe_strategy_key;
 
 /* One as it is in the table. */
@@ -40,7 +44,11 @@ typedef struct pe_kept_strategy
 	int64		id;				/* 0: not in the table */
 	pe_method	method;
 	double		milliseconds;	/* that it took, without the bound of other methods than optimal */
-	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: not wanted, or not known */
+	/*
+	 * bound to its workload, which must outlive it; lower_bound 0: not wanted,
+	 * or not known
+	 */
+	pe_strategy strategy;
 } pe_kept_strategy;
 
 /*
@@ -61,7 +69,8 @@ extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe
 extern void pe_strategy_attach(pe_kept_strategy *found, const pe_workload *workload);
 
 /* Appends what pe_strategy_keep reads: the key, how long it took, and the strategy as bytes. */
-extern void pe_strategy_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes, size_t size);
+extern void pe_strategy_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes,
+								size_t size);
 
 /* Worker: puts a strategy into the table and returns its number; or that of one that is as good. */
 extern int64 pe_strategy_keep(StringInfo message);

@@ -40,12 +40,15 @@ pe_time_column_type(const pe_dataset *dataset, const char *column)
 void
 pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only, bool hold)
 {
-	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET time_attribute = $2, time_type = $3, append_only = $4, time_attnum = $5, held = $6 WHERE id = $1", 6,
-	{INT8OID, TEXTOID, TEXTOID, BOOLOID, INT4OID, BOOLOID}};
+	static pe_statement write;
 	AttrNumber	number = get_attnum(dataset->relation, column);
-	Datum		values[6] = {
-		Int64GetDatum(dataset->id), CStringGetTextDatum(column),
-		CStringGetTextDatum(pe_type_name(pe_time_column_type(dataset, column))), BoolGetDatum(append_only), Int32GetDatum(number), BoolGetDatum(hold)
+	pe_field	fields[] = {
+		PE_INT8("id", dataset->id),
+		PE_TEXT("time_attribute", column),
+		PE_TEXT("time_type", pe_type_name(pe_time_column_type(dataset, column))),
+		PE_INT4("time_attnum", number),
+		PE_BOOL("append_only", append_only),
+		PE_BOOL("held", hold)
 	};
 	pe_act		act;
 	pe_access	access;
@@ -57,7 +60,7 @@ pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only,
 				 errdetail("What each block has lost is counted by it.")));
 	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_time", NULL);
 	pe_access_begin(&access);
-	pe_access_write(&write, values, NULL);
+	pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "");
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
@@ -107,8 +110,9 @@ table_name(Oid table)
 static char **
 own_triggers_of(Oid table, int *count)
 {
-	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.array_agg(tgname::text), '{}') FROM pg_catalog.pg_trigger "
-		"WHERE tgrelid = $1 AND tgfoid = 'dp_internal.hold_time'::pg_catalog.regproc AND tgparentid = 0", 1, {OIDOID}};
+	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.array_agg(tgname::text), '{}') "
+		"FROM pg_catalog.pg_trigger WHERE tgrelid = $1 AND tgfoid = 'dp_internal.hold_time'::pg_catalog.regproc "
+		"AND tgparentid = 0", 1, {OIDOID}};
 	Datum		values[1] = {ObjectIdGetDatum(table)};
 	MemoryContext here = CurrentMemoryContext;
 	pe_access	access;
@@ -136,7 +140,8 @@ release_table(Oid table)
 static void
 create_trigger(Oid table, const char *name, const char *when, const char *dataset)
 {
-	execute(psprintf("CREATE TRIGGER %s BEFORE %s EXECUTE FUNCTION dp_internal.hold_time(%s)", name, when, quote_literal_cstr(dataset)));
+	execute(psprintf("CREATE TRIGGER %s BEFORE %s EXECUTE FUNCTION dp_internal.hold_time(%s)", name, when,
+					 quote_literal_cstr(dataset)));
 	execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", table_name(table), name));
 }
 
@@ -145,8 +150,10 @@ static void
 hold_table(Oid table, const char *dataset)
 {
 	if (!get_rel_relispartition(table))
-		create_trigger(table, TRIGGER, psprintf("INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", table_name(table)), dataset);
-	create_trigger(table, TRIGGER "_truncate", psprintf("TRUNCATE ON %s FOR EACH STATEMENT", table_name(table)), dataset);
+		create_trigger(table, TRIGGER, psprintf("INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW",
+												table_name(table)), dataset);
+	create_trigger(table, TRIGGER "_truncate", psprintf("TRUNCATE ON %s FOR EACH STATEMENT",
+														table_name(table)), dataset);
 }
 
 /* 0A000 where no trigger of this server sees what becomes of rows, or their time. */
@@ -189,17 +196,21 @@ pe_time_hold(const pe_dataset *dataset, const char *column, bool hold)
  * The bits of a trigger's type: for each row, before, insert, delete, update; and for TRUNCATE.  One with a
  * condition, for some columns only, or for another dataset holds nothing.
  */
-#define HAS_TRIGGER(mask, type) "EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgfoid = 'dp_internal.hold_time'::pg_catalog.regproc " \
-	"AND t.tgtype & " mask " = " type " AND t.tgenabled = 'A' AND t.tgqual IS NULL AND t.tgattr::pg_catalog.text = '' " \
+#define HAS_TRIGGER(mask, type) \
+	"EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid " \
+	"AND t.tgfoid = 'dp_internal.hold_time'::pg_catalog.regproc AND t.tgtype & " mask " = " type " " \
+	"AND t.tgenabled = 'A' AND t.tgqual IS NULL AND t.tgattr::pg_catalog.text = '' " \
 	"AND t.tgargs = pg_catalog.convert_to($2, pg_catalog.getdatabaseencoding()) || '\\x00'::pg_catalog.bytea)"
 
 /* A table of the dataset that lacks one of the triggers; NULL if there is none. */
 static char *
 table_not_held(const pe_dataset *dataset)
 {
-	static pe_statement find = {NULL, "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1) "
-	"AND NOT (" HAS_TRIGGER("31", "31") " AND " HAS_TRIGGER("35", "34") ") ORDER BY 1 LIMIT 1", 2, {OIDARRAYOID, TEXTOID}};
-	Datum		values[2] = {pe_oid_array(find_all_inheritors(dataset->relation, NoLock, NULL)), CStringGetTextDatum(dataset->name)};
+	static pe_statement find = {NULL, "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c "
+		"WHERE c.oid = ANY ($1) AND NOT (" HAS_TRIGGER("31", "31") " AND " HAS_TRIGGER("35", "34") ") ORDER BY 1 "
+		"LIMIT 1", 2, {OIDARRAYOID, TEXTOID}};
+	Datum		values[2] = {pe_oid_array(find_all_inheritors(dataset->relation, NoLock, NULL)),
+		CStringGetTextDatum(dataset->name)};
 	MemoryContext here = CurrentMemoryContext;
 	char	   *table = NULL;
 	pe_access	access;
@@ -229,8 +240,10 @@ pe_time_check_held(const pe_dataset *dataset)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" lacks a trigger that holds the time of dataset \"%s\"", table, dataset->name),
-				 errdetail("The owner declared that triggers hold the rows of periods that are over, of which less noise follows. Nothing was charged."),
-				 errhint("The owner can put them on all tables again: dp.set_time(%s, %s, append_only => true, enforce => true).",
+				 errdetail("The owner declared that triggers hold the rows of periods that are over, of which less "
+						   "noise follows. Nothing was charged."),
+				 errhint("The owner can put them on all tables again: dp.set_time(%s, %s, append_only => true, "
+						 "enforce => true).",
 						 quote_literal_cstr(dataset->name), quote_literal_cstr(dataset->time_attribute))));
 }
 
@@ -238,11 +251,15 @@ pe_time_check_held(const pe_dataset *dataset)
 pe_held_time
 pe_time_held(const char *dataset, Oid relation)
 {
-	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.min(a.attname::pg_catalog.text), ''), coalesce(pg_catalog.min(s.edges[1]), 0), coalesce(pg_catalog.max(u.edge), 0) "
-		"FROM dp_ledger.dataset d JOIN dp_ledger.series s ON s.dataset_id = d.id JOIN pg_catalog.pg_attribute a ON a.attrelid = d.relation_oid AND a.attnum = d.time_attnum, LATERAL pg_catalog.unnest(s.edges) WITH ORDINALITY u(edge, number) "
-		"WHERE d.dataset = $1 AND NOT d.dropped AND d.relation_oid = ANY ($2) AND s.ended IS NULL AND s.append_only "
-		"AND s.time_attribute = d.time_attribute AND s.time_attnum = d.time_attnum AND s.time_type = d.time_type AND u.number > 1 "
-		"AND dp_internal.period_due(u.edge, s.grace, s.time_zone, s.time_type) <= pg_catalog.clock_timestamp()", 2, {TEXTOID, OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.min(a.attname::pg_catalog.text), ''), "
+		"coalesce(pg_catalog.min(s.edges[1]), 0), coalesce(pg_catalog.max(u.edge), 0) FROM dp_ledger.dataset d "
+		"JOIN dp_ledger.series s ON s.dataset_id = d.id JOIN pg_catalog.pg_attribute a "
+		"ON a.attrelid = d.relation_oid AND a.attnum = d.time_attnum, "
+		"LATERAL pg_catalog.unnest(s.edges) WITH ORDINALITY u(edge, number) "
+		"WHERE d.dataset = $1 AND NOT d.dropped AND d.relation_oid = ANY ($2) AND s.ended IS NULL "
+		"AND s.append_only AND s.time_attribute = d.time_attribute AND s.time_attnum = d.time_attnum "
+		"AND s.time_type = d.time_type AND u.number > 1 AND dp_internal.period_due(u.edge, s.grace, s.time_zone, "
+		"s.time_type) <= pg_catalog.clock_timestamp()", 2, {TEXTOID, OIDARRAYOID}};
 	Datum		values[2] = {CStringGetTextDatum(dataset), pe_oid_array(pe_relation_family(relation))};
 	MemoryContext here = CurrentMemoryContext;
 	pe_held_time held;

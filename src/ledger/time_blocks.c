@@ -50,7 +50,8 @@ zone_of(const pe_dataset *dataset)
 	if (zone == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("time zone \"%s\" of the blocks of dataset \"%s\" is not known", dataset->block_zone, dataset->name)));
+				 errmsg("time zone \"%s\" of the blocks of dataset \"%s\" is not known", dataset->block_zone,
+						dataset->name)));
 	return zone;
 }
 
@@ -112,10 +113,11 @@ first_day(const pe_dataset *dataset, int64 block)
 	if (dataset->block_days > 0)
 		return block * dataset->block_days + FIRST_DAY;
 	months = block * dataset->block_months + MONTHS_BEFORE_2000;
-	return date2j((int) floor_of_quotient(months, 12), (int) (months - floor_of_quotient(months, 12) * 12) + 1, 1) - POSTGRES_EPOCH_JDATE;
+	return date2j((int) floor_of_quotient(months, 12),
+				  (int) (months - floor_of_quotient(months, 12) * 12) + 1, 1) - POSTGRES_EPOCH_JDATE;
 }
 
-/* Days of which all types of times have all hours, in every zone. */
+/* Days that all types of times have with all hours, in every zone. */
 #define LEAST_DAY (DATETIME_MIN_JULIAN + 2 - POSTGRES_EPOCH_JDATE)
 #define MOST_DAY (TIMESTAMP_END_JULIAN - 2 - POSTGRES_EPOCH_JDATE)
 
@@ -186,7 +188,8 @@ pe_time_blocks_times(const pe_dataset *dataset, pe_time_blocks blocks)
 	return (pe_times) {
 		.are_limited = 1, .others = b.others,
 		.from = none || b.first == PE_TIME_BLOCK_FIRST ? PG_INT64_MIN : pe_time_block_start(dataset, b.first),
-		.before = none ? PG_INT64_MIN : b.last == PE_TIME_BLOCK_LAST ? PG_INT64_MAX : pe_time_block_start(dataset, b.last + 1)
+		.before = none ? PG_INT64_MIN : b.last == PE_TIME_BLOCK_LAST ? PG_INT64_MAX
+			: pe_time_block_start(dataset, b.last + 1)
 	};
 }
 
@@ -223,9 +226,11 @@ amount_read(void)
 pe_amount
 pe_time_blocks_spent(int64 dataset_id, int64 budget_id, pe_time_blocks blocks)
 {
-	static pe_statement read = {NULL, MOST "FROM dp_ledger.block s WHERE dataset_id = $1 AND budget_id = $2 AND (" HAS("block")
-		" OR $3 <= $4 AND block = (SELECT max(block) FROM dp_ledger.block f WHERE f.dataset_id = $1 AND f.budget_id = $2 "
-	"AND f.block <= $3 AND f.block > " OTHERS "))", 5, {INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID}};
+	static pe_statement read = {NULL, MOST "FROM dp_ledger.block s WHERE dataset_id = $1 AND budget_id = $2 "
+		"AND (" HAS("block")
+		" OR $3 <= $4 AND block = (SELECT max(block) FROM dp_ledger.block f "
+		"WHERE f.dataset_id = $1 AND f.budget_id = $2 AND f.block <= $3 AND f.block "
+		"> " OTHERS "))", 5, {INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID}};
 	Datum		values[5];
 
 	fill(values, dataset_id, budget_id, blocks);
@@ -237,12 +242,13 @@ pe_time_blocks_spent(int64 dataset_id, int64 budget_id, pe_time_blocks blocks)
 static void
 split(Datum *values)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, delta_spent, epsilon_spent) "
-		"SELECT $1, $2, p.block, coalesce(s.rho_spent, 0), coalesce(s.delta_spent, 0), coalesce(s.epsilon_spent, 0) "
-		"FROM (VALUES (" OTHERS "), (" FIRST "), (CASE WHEN $3 <= $4 THEN $3 END), "
-		"(CASE WHEN $3 <= $4 AND $4 < 9223372036854775807 THEN $4 + 1 END)) p(block) LEFT JOIN LATERAL (SELECT * FROM dp_ledger.block b "
-		"WHERE b.dataset_id = $1 AND b.budget_id = $2 AND b.block <= p.block AND b.block > " OTHERS " ORDER BY b.block DESC LIMIT 1) s ON true "
-	"WHERE p.block IS NOT NULL ON CONFLICT DO NOTHING", 4, {INT8OID, INT8OID, INT8OID, INT8OID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, "
+		"delta_spent, epsilon_spent) SELECT $1, $2, p.block, coalesce(s.rho_spent, 0), coalesce(s.delta_spent, 0), "
+		"coalesce(s.epsilon_spent, 0) FROM (VALUES (" OTHERS "), (" FIRST "), (CASE WHEN $3 <= $4 "
+		"THEN $3 END), (CASE WHEN $3 <= $4 AND $4 < 9223372036854775807 THEN $4 + 1 END)) p(block) LEFT JOIN "
+		"LATERAL (SELECT * FROM dp_ledger.block b WHERE b.dataset_id = $1 AND b.budget_id = $2 "
+		"AND b.block <= p.block AND b.block > " OTHERS " ORDER BY b.block DESC LIMIT 1) s ON true "
+		"WHERE p.block IS NOT NULL ON CONFLICT DO NOTHING", 4, {INT8OID, INT8OID, INT8OID, INT8OID}};
 
 	(void) pe_access_write(&insert, values, NULL);
 }
@@ -250,7 +256,8 @@ split(Datum *values)
 static pe_amount
 most_of(Datum *values)
 {
-	static pe_statement read = {NULL, MOST "FROM dp_ledger.block WHERE dataset_id = $1 AND budget_id = $2", 2, {INT8OID, INT8OID}};
+	static pe_statement read = {NULL, MOST "FROM dp_ledger.block WHERE dataset_id = $1 "
+		"AND budget_id = $2", 2, {INT8OID, INT8OID}};
 
 	(void) pe_access_write(&read, values, NULL);
 	return amount_read();
@@ -259,8 +266,9 @@ most_of(Datum *values)
 pe_amount
 pe_time_blocks_charge(int64 dataset_id, int64 budget_id, pe_time_blocks blocks, pe_amount cost)
 {
-	static pe_statement add = {NULL, "UPDATE dp_ledger.block SET rho_spent = rho_spent + $6, delta_spent = delta_spent + $7, "
-		"epsilon_spent = epsilon_spent + $8 WHERE dataset_id = $1 AND budget_id = $2 AND " HAS("block"), 8,
+	static pe_statement add = {NULL, "UPDATE dp_ledger.block "
+		"SET rho_spent = rho_spent + $6, delta_spent = delta_spent + $7, epsilon_spent = epsilon_spent + $8 "
+		"WHERE dataset_id = $1 AND budget_id = $2 AND " HAS("block"), 8,
 	{INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID, INT8OID, INT8OID, INT8OID}};
 	Datum		values[8];
 
@@ -276,7 +284,8 @@ pe_time_blocks_charge(int64 dataset_id, int64 budget_id, pe_time_blocks blocks, 
 void
 pe_time_blocks_forget(int64 dataset_id, int64 budget_id)
 {
-	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block WHERE dataset_id = $1 AND budget_id = $2", 2, {INT8OID, INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block WHERE dataset_id = $1 "
+		"AND budget_id = $2", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(budget_id)};
 
 	(void) pe_access_write(&forget, values, NULL);
@@ -285,8 +294,9 @@ pe_time_blocks_forget(int64 dataset_id, int64 budget_id)
 pe_amount
 pe_time_blocks_rebuild(int64 dataset_id, int64 budget_id)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, delta_spent, epsilon_spent) "
-		"SELECT dataset_id, budget_id, block, rho, delta, epsilon FROM dp_ledger.block_charged WHERE dataset_id = $1 AND budget_id = $2", 2,
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, "
+		"delta_spent, epsilon_spent) SELECT dataset_id, budget_id, block, rho, delta, epsilon "
+		"FROM dp_ledger.block_charged WHERE dataset_id = $1 AND budget_id = $2", 2,
 	{INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(budget_id)};
 
@@ -297,15 +307,17 @@ pe_time_blocks_rebuild(int64 dataset_id, int64 budget_id)
 
 #define SET(what) what "_spent = CASE WHEN " what "_spent IS NOT NULL THEN m." what " END, " \
 	what "_limit = CASE WHEN " what "_limit IS NOT NULL THEN greatest(" what "_limit, m." what ") END"
-#define SPENT_BY_BLOCK "(SELECT budget_id, max(rho_spent) AS rho, max(delta_spent) AS delta, max(epsilon_spent) AS epsilon " \
+#define SPENT_BY_BLOCK \
+	"(SELECT budget_id, max(rho_spent) AS rho, max(delta_spent) AS delta, max(epsilon_spent) AS epsilon " \
 	"FROM dp_ledger.block WHERE dataset_id = $1 GROUP BY budget_id) m"
 
 void
 pe_time_blocks_restore(int64 dataset_id)
 {
 	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block WHERE dataset_id = $1", 1, {INT8OID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, delta_spent, epsilon_spent) "
-	"SELECT dataset_id, budget_id, block, rho, delta, epsilon FROM dp_ledger.block_charged WHERE dataset_id = $1", 1, {INT8OID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.block (dataset_id, budget_id, block, rho_spent, "
+		"delta_spent, epsilon_spent) SELECT dataset_id, budget_id, block, rho, delta, epsilon "
+		"FROM dp_ledger.block_charged WHERE dataset_id = $1", 1, {INT8OID}};
 	static pe_statement cap = {NULL, "UPDATE dp_ledger.dataset SET " SET("rho") ", " SET("delta") ", " SET("epsilon")
 	" FROM " SPENT_BY_BLOCK " WHERE id = $1 AND m.budget_id = 0", 1, {INT8OID}};
 	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET " SET("rho") ", " SET("delta") ", " SET("epsilon")

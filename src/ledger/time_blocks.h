@@ -2,19 +2,26 @@
  * time_blocks.h
  *	  Blocks of time: a cap that holds for each of them.
  *
- * The owner divides the time of a dataset into blocks, months say, when the dataset is created.  What a request reads is rows
- * of some blocks, which are fixed before it is charged and are a part of its charge; the accumulator drops the rows of all
- * others by their raw time.  So rows of a block touch only the charges that have it, and what is charged to a block is a
- * filter of its own with the same limit (parallel composition; Lecuyer et al., SOSP 2019).  A row loses what its block was
- * charged, and a unit whose rows are in p blocks at most p caps (substitute: 2 p, it leaves p and enters p).  That it is no more than max_blocks,
- * and that times do not change, are the owner's promises.
+ * The owner divides the time of a dataset into blocks, months say, when the
+ * dataset is created.  What a request reads is rows of some blocks, which are
+ * fixed before it is charged and are a part of its charge; the accumulator
+ * drops the rows of all others by their raw time.  So rows of a block touch
+ * only the charges that have it, and what is charged to a block is a filter of
+ * its own with the same limit (parallel composition; Lecuyer et al., SOSP
+ * 2019).  A row loses what its block was charged, and a unit whose rows are in
+ * p blocks at most p caps (substitute: 2 p, it leaves p and enters p).  That it
+ * is no more than max_blocks, and that times do not change, are the owner's
+ * promises.
  *
- * Blocks are numbered by the calendar: months from January 2000, days from Monday, 3 January 2000, so that weeks begin on
- * Mondays; local days of the time zone in which the dataset was created, where the time has a zone.  Rows without a time, or with an infinite one, are a block of
- * their own.
+ * Blocks are numbered by the calendar: months from January 2000, days from
+ * Monday, 3 January 2000, so that weeks begin on Mondays; local days of the
+ * time zone in which the dataset was created, where the time has a zone.  Rows
+ * without a time, or with an infinite one, are a block of their own.
  *
- * What every block has lost is kept as steps: a row of dp_ledger.block holds from its own block up to that of the next row.
- * A dataset that has blocks counts as spent what the block has lost that has lost most; so does a budget that is granted for each block.
+ * What every block has lost is kept as steps: a row of dp_ledger.block holds
+ * from its own block up to that of the next row. A dataset that has blocks
+ * counts as spent what the block has lost that has lost most; so does a budget
+ * that is granted for each block.
  */
 #ifndef PE_LEDGER_TIME_BLOCKS_H
 #define PE_LEDGER_TIME_BLOCKS_H
@@ -56,7 +63,7 @@ extern pe_times pe_time_blocks_times(const pe_dataset *dataset, pe_time_blocks b
 /* ----------
  * What blocks have lost, of the cap (budget_id 0) or of a budget that is granted for each block.
  *
- * Between pe_access_begin and pe_access_end.  Whoever writes holds the dataset's row.
+ * Between pe_access_begin and pe_access_end.  The writer holds the dataset's row.
  * ----------
  */
 
@@ -69,7 +76,10 @@ extern pe_amount pe_time_blocks_charge(int64 dataset_id, int64 budget_id, pe_tim
 /* Makes the steps of an account anew of its charges, and returns the most. */
 extern pe_amount pe_time_blocks_rebuild(int64 dataset_id, int64 budget_id);
 
-/* The same of all accounts of a dataset whose charges were attested: what is spent is no less than the charges say, and the limits no less than it. */
+/*
+ * The same of all accounts of a dataset whose charges were attested: what is
+ * spent is no less than the charges say, and the limits no less than it.
+ */
 extern void pe_time_blocks_restore(int64 dataset_id);
 
 /* Forgets the steps of a budget, which is no longer granted for each block. */

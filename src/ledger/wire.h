@@ -28,7 +28,10 @@ typedef struct pe_model_record
 	char	  **term;
 } pe_model_record;
 
-/* The values of its release, bits of doubles: the coefficients of the terms, then their standard errors, NaN where none is known. */
+/*
+ * The values of its release, bits of doubles: the coefficients of the terms,
+ * then their standard errors, NaN where none is known.
+ */
 #define PE_MODEL_VALUES(terms) (2 * (terms))
 
 /* What a backend asks of the ledger before it reads any row; what that costs stands in its plan. */
@@ -48,7 +51,11 @@ typedef struct pe_charge_request
 	/* what a release needs besides: the record of how to read its payload */
 	int			attributes;
 	char	  **attribute;
-	const char *workload;		/* NULL: a model, and attribute its features; a minimum, and attribute its slopes; or units by their number of rows */
+	/*
+	 * NULL: a model, and attribute its features; a minimum, and attribute its
+	 * slopes; or units by their number of rows
+	 */
+	const char *workload;
 	const pe_model_record *model;	/* NULL: counts, a minimum, or sizes of units */
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
@@ -68,7 +75,11 @@ typedef struct pe_charge_price
 	pe_accounting accounting;	/* of the budgets that it is for */
 	pe_amount	amount;			/* rho and delta, or the epsilon of a pure mechanism */
 	int64		as_rho;			/* nano, of a pure mechanism on a cap in rho; 0: what any pure one costs */
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draw several times */
+	/*
+	 * decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum,
+	 * or dawa, which draw several times
+	 */
+	const char *sensitivity;
 } pe_charge_price;
 
 typedef enum pe_charge_outcome
@@ -79,7 +90,7 @@ typedef enum pe_charge_outcome
 	PE_BUSY = 'b'				/* somebody is changing the dataset or the budget; nothing was charged */
 } pe_charge_outcome;
 
-/* What does not suffice.  Of the cap nothing else is told: what is left of it says what others spent. */
+/* What does not suffice.  Of the cap nothing else is shown: what is left of it says what others spent. */
 typedef enum pe_shortage
 {
 	PE_SHORT_BUDGET,			/* rho, or the epsilon of a pure budget */

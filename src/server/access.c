@@ -206,8 +206,8 @@ get_hooks(hooks *h)
 {
 	*h = (hooks) {
 		post_parse_analyze_hook, planner_hook, get_relation_info_hook, set_rel_pathlist_hook, set_join_pathlist_hook,
-		join_search_hook, create_upper_paths_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook, ExecutorEnd_hook,
-		ExecutorCheckPerms_hook
+		join_search_hook, create_upper_paths_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook,
+		ExecutorEnd_hook, ExecutorCheckPerms_hook
 	};
 }
 
@@ -275,7 +275,8 @@ planned(pe_statement *statement)
 	if (statement->plan == NULL)
 	{
 		/* what is looked for has an index: a plan for each value would cost more than it finds */
-		SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, statement->parameters, statement->types, CURSOR_OPT_GENERIC_PLAN);
+		SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, statement->parameters, statement->types,
+											  CURSOR_OPT_GENERIC_PLAN);
 
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "cannot prepare a statement of the ledger: %s", SPI_result_code_string(SPI_result));
@@ -307,7 +308,8 @@ execute(void *argument)
 	if (e->snapshot == NULL)
 		result = SPI_execute_plan(plan, e->values, e->nulls, e->read_only, 0);
 	else
-		result = SPI_execute_snapshot(plan, e->values, e->nulls, e->snapshot, InvalidSnapshot, e->read_only, !e->read_only, 0);
+		result = SPI_execute_snapshot(plan, e->values, e->nulls, e->snapshot, InvalidSnapshot, e->read_only,
+									  !e->read_only, 0);
 	if (result < 0)
 		elog(ERROR, "statement of the ledger failed: %s", SPI_result_code_string(result));
 	e->processed = SPI_processed;
@@ -320,11 +322,101 @@ run(execution e)
 	return e.processed;
 }
 
-/* Of the latest rows, as they are read everywhere: what the caller's own snapshot does not see would silently not be written. */
+/*
+ * Of the latest rows, as they are read everywhere: what the caller's own
+ * snapshot does not see would silently not be written.
+ */
 uint64
 pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 {
 	return run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()});
+}
+
+/* The parameters are the values of the fields, in their order. */
+static int
+parameter_named(const char *name, int size, const pe_field *fields, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strncmp(fields[i].column, name, size) == 0 && fields[i].column[size] == '\0')
+			return i + 1;
+	elog(ERROR, "a statement of the ledger has no value \"%.*s\"", size, name);
+}
+
+/* Writes the number of a parameter where SQL has its name. */
+static char *
+number_parameters(const char *sql, const pe_field *fields, int count)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	while (*sql != '\0')
+	{
+		int			size = strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
+
+		appendStringInfoChar(&text, *sql);
+		if (*sql++ != '$')
+			continue;
+		appendStringInfo(&text, "%d", parameter_named(sql, size, fields, count));
+		sql += size;
+	}
+	return text.data;
+}
+
+uint64
+pe_access_named(pe_statement *kept, const char *sql, const pe_field *fields, int count)
+{
+	Datum		values[PE_MAX_PARAMETERS];
+	char		nulls[PE_MAX_PARAMETERS];
+
+	if (count > PE_MAX_PARAMETERS)
+		elog(ERROR, "a statement of the ledger has too many parameters");
+	for (int i = 0; i < count; i++)
+	{
+		kept->types[i] = fields[i].type;
+		values[i] = fields[i].value;
+		nulls[i] = fields[i].isnull ? 'n' : ' ';
+	}
+	kept->parameters = count;
+	if (kept->plan == NULL)
+		kept->sql = number_parameters(sql, fields, count);
+	return pe_access_write(kept, values, nulls);
+}
+
+/* Columns, an operator if there is one, and what they become. */
+static char *
+list_of(const pe_field *fields, int count, bool columns, const char *operator, const char *separator)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&text, "%s%s", i > 0 ? separator : "", columns ? fields[i].column : "");
+		if (operator != NULL)
+			appendStringInfo(&text, "%s%s%s", operator, fields[i].sql != NULL ? "" : "$",
+							 fields[i].sql != NULL ? fields[i].sql : fields[i].column);
+	}
+	return text.data;
+}
+
+uint64
+pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count, const char *rest)
+{
+	char	   *columns = list_of(fields, count, true, NULL, ", ");
+	char	   *values = list_of(fields, count, false, "", ", ");
+
+	return pe_access_named(kept, psprintf("INSERT INTO dp_ledger.%s (%s) SELECT %s %s", table, columns, values, rest),
+						   fields, count);
+}
+
+uint64
+pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys, const char *rest)
+{
+	char	   *set = list_of(fields + keys, count - keys, true, " = ", ", ");
+	char	   *found_by = list_of(fields, keys, true, " = ", " AND ");
+
+	return pe_access_named(kept, psprintf("UPDATE dp_ledger.%s SET %s WHERE %s %s", table, set, found_by, rest),
+						   fields, count);
 }
 
 uint64
@@ -333,7 +425,8 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 	uint64		rows;
 
 	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
-	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(), .read_only = true});
+	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(),
+		.read_only = true});
 	PopActiveSnapshot();
 	return rows;
 }

@@ -11,11 +11,12 @@
 #ifndef PE_SERVER_ACCESS_H
 #define PE_SERVER_ACCESS_H
 
+#include "catalog/pg_type_d.h"
 #include "executor/instrument.h"
 #include "executor/spi.h"
 #include "utils/resowner.h"
 
-#define PE_MAX_PARAMETERS 32
+#define PE_MAX_PARAMETERS 48
 
 /* A statement, planned at its first use in a session and kept. */
 typedef struct pe_statement
@@ -63,6 +64,65 @@ extern void pe_access_end(pe_access *access);
 
 /* Runs a statement that writes, or a read under the transaction's snapshot; returns the number of rows. */
 extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char *nulls);
+
+/* A column that is written, named once, beside its value. */
+typedef struct pe_field
+{
+	const char *column;
+	Oid			type;
+	Datum		value;
+	bool		isnull;
+	const char *sql;			/* what the column becomes, where $column is the value of a field; NULL: the value */
+} pe_field;
+
+#define PE_DATUM(name, oid, datum) ((pe_field) {.column = (name), .type = (oid), .value = (datum)})
+#define PE_BOOL(name, truth) PE_DATUM(name, BOOLOID, BoolGetDatum(truth))
+#define PE_INT4(name, number) PE_DATUM(name, INT4OID, Int32GetDatum(number))
+#define PE_INT8(name, number) PE_DATUM(name, INT8OID, Int64GetDatum(number))
+#define PE_FLOAT8(name, number) PE_DATUM(name, FLOAT8OID, Float8GetDatum(number))
+#define PE_OID(name, oid) PE_DATUM(name, OIDOID, ObjectIdGetDatum(oid))
+#define PE_TIMESTAMPTZ(name, time) PE_DATUM(name, TIMESTAMPTZOID, Int64GetDatum(time))
+#define PE_BYTEA(name, bytes) PE_DATUM(name, BYTEAOID, PointerGetDatum(bytes))
+#define PE_TEXTS(name, text, count) PE_DATUM(name, TEXTARRAYOID, pe_array_of_texts(text, count))
+#define PE_TEXT(name, text) pe_field_text(name, text)
+
+/* The field, but NULL unless the condition holds. */
+#define PE_IF(condition, field) pe_field_with(field, !(condition), NULL)
+
+/* A column without a value of its own, and one that becomes what SQL makes of its value: not in rows (row.h). */
+#define PE_SQL(name, text) ((pe_field) {.column = (name), .type = INT4OID, .isnull = true, .sql = (text)})
+#define PE_AS(text, field) pe_field_with(field, false, text)
+
+/* A table of fields and how many there are. */
+#define PE_FIELDS(fields) (fields), lengthof(fields)
+
+/* Text that is NULL is NULL. */
+extern pe_field pe_field_text(const char *column, const char *text);
+extern pe_field pe_field_with(pe_field field, bool isnull, const char *sql);
+extern Datum pe_array_of_texts(char **text, int count);
+
+/*
+ * Writes like pe_access_write, with one statement for each place in the source, where the columns are
+ * the same at each call.  An update finds its rows by the first fields, its keys.  rest is SQL that
+ * follows, and after an insert may begin with FROM.  For example
+ *
+ *		pe_field	fields[] = {
+ *			PE_INT8("id", dataset->id),
+ *			PE_TEXT("unit", dataset->unit),
+ *			PE_SQL("version", "version + 1")
+ *		};
+ *
+ *		pe_access_update(&kept, "dataset", PE_FIELDS(fields), 1, "AND NOT dropped");
+ *
+ * runs UPDATE dp_ledger.dataset SET unit = $2, version = version + 1 WHERE id = $1 AND NOT dropped.
+ */
+extern uint64 pe_access_insert(pe_statement *kept, const char *table, const pe_field *fields, int count,
+							   const char *rest);
+extern uint64 pe_access_update(pe_statement *kept, const char *table, const pe_field *fields, int count, int keys,
+							   const char *rest);
+
+/* The same of other SQL. */
+extern uint64 pe_access_named(pe_statement *kept, const char *sql, const pe_field *fields, int count);
 
 /*
  * Runs a SELECT under the latest snapshot, in any isolation level; in a parallel

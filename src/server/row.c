@@ -16,6 +16,7 @@
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
@@ -34,6 +35,7 @@
 struct pe_row
 {
 	Oid			table;
+	TupleDesc	desc;			/* of a row of a result; NULL: of the table */
 	int			columns;
 	Datum	   *value;
 	bool	   *isnull;
@@ -73,25 +75,15 @@ pe_table_lock(const char *table)
 }
 
 static pe_row *
-empty_row(Relation relation)
+empty_row(Oid table, TupleDesc desc)
 {
 	pe_row	   *row = palloc0(sizeof(*row));
 
-	row->table = RelationGetRelid(relation);
-	row->columns = RelationGetDescr(relation)->natts;
+	row->table = table;
+	row->columns = desc->natts;
 	row->value = palloc0(row->columns * sizeof(Datum));
 	row->isnull = palloc(row->columns * sizeof(bool));
 	memset(row->isnull, true, row->columns * sizeof(bool));
-	return row;
-}
-
-pe_row *
-pe_row_new(const char *table)
-{
-	Relation	relation = open_table(table, RowExclusiveLock);
-	pe_row	   *row = empty_row(relation);
-
-	table_close(relation, NoLock);
 	return row;
 }
 
@@ -157,7 +149,7 @@ scan_index(const char *table, const char *index_name, const Datum *key, int keys
 	found = begin_scan(relation, index, snapshot, scan_key, keys);
 	while (list_length(rows) < most && index_getnext_slot(found, direction, slot))
 	{
-		pe_row	   *row = empty_row(relation);
+		pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
 
 		take_values(row, slot);
 		rows = lappend(rows, row);
@@ -211,7 +203,8 @@ pe_row_lock(pe_row *row)
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	Snapshot	snapshot = latest_snapshot();
 	TM_FailureData failure;
-	TM_Result	result = table_tuple_lock(relation, &row->place, snapshot, slot, GetCurrentCommandId(false), LockTupleExclusive,
+	TM_Result	result = table_tuple_lock(relation, &row->place, snapshot, slot, GetCurrentCommandId(false),
+										  LockTupleExclusive,
 										  LockWaitSkip, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 
 	if (result == TM_Ok)
@@ -227,14 +220,45 @@ pe_row_lock(pe_row *row)
  * ------------------------------------------------------------------
  */
 
+pe_row *
+pe_row_of_result(uint64 number)
+{
+	pe_row	   *row = empty_row(InvalidOid, SPI_tuptable->tupdesc);
+
+	row->desc = SPI_tuptable->tupdesc;
+	heap_deform_tuple(SPI_tuptable->vals[number], row->desc, row->value, row->isnull);
+	return row;
+}
+
+/* Columns are mostly asked for in their order. */
+static AttrNumber
+number_in_result(TupleDesc desc, const char *name)
+{
+	static int	next = 0;
+
+	for (int n = 0; n < desc->natts; n++, next++)
+	{
+		next = next < desc->natts ? next : 0;
+		if (strcmp(NameStr(TupleDescAttr(desc, next)->attname), name) == 0)
+			return ++next;
+	}
+	return 0;
+}
+
 static int
 column_named(const pe_row *row, const char *name)
 {
-	AttrNumber	number = get_attnum(row->table, name);
+	AttrNumber	number = row->desc != NULL ? number_in_result(row->desc, name) : get_attnum(row->table, name);
 
 	if (number <= 0 || number > row->columns)
 		elog(ERROR, "a table of the ledger has no column \"%s\"", name);
 	return number - 1;
+}
+
+bool
+pe_row_is_null(const pe_row *row, const char *column)
+{
+	return row->isnull[column_named(row, column)];
 }
 
 int64
@@ -244,7 +268,7 @@ pe_row_int64(const pe_row *row, const char *column)
 
 	if (row->isnull[i])
 		return 0;
-	switch (get_atttype(row->table, i + 1))
+	switch (row->desc != NULL ? TupleDescAttr(row->desc, i)->atttypid : get_atttype(row->table, i + 1))
 	{
 		case INT8OID:
 		case TIMESTAMPTZOID:
@@ -282,6 +306,14 @@ pe_row_float8(const pe_row *row, const char *column)
 	return row->isnull[i] ? 0 : DatumGetFloat8(row->value[i]);
 }
 
+Datum
+pe_row_datum(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? (Datum) 0 : row->value[i];
+}
+
 char **
 pe_row_texts(const pe_row *row, const char *column, int *count)
 {
@@ -310,29 +342,56 @@ pe_row_bytea(const pe_row *row, const char *column)
 	return row->isnull[i] ? NULL : DatumGetByteaPCopy(row->value[i]);
 }
 
-void
-pe_row_set(pe_row *row, const char *column, Datum value)
-{
-	int			i = column_named(row, column);
+/* ------------------------------------------------------------------
+ * Fields
+ * ------------------------------------------------------------------
+ */
 
-	row->value[i] = value;
-	row->isnull[i] = false;
+pe_field
+pe_field_with(pe_field field, bool isnull, const char *sql)
+{
+	field.isnull = field.isnull || isnull;
+	if (sql != NULL)
+		field.sql = sql;
+	return field;
 }
 
-void
-pe_row_set_text(pe_row *row, const char *column, const char *value)
+pe_field
+pe_field_text(const char *column, const char *text)
 {
-	if (value != NULL)
-		pe_row_set(row, column, CStringGetTextDatum(value));
-	else
-		row->isnull[column_named(row, column)] = true;
+	return PE_IF(text != NULL, PE_DATUM(column, TEXTOID, CStringGetTextDatum(text != NULL ? text : "")));
+}
+
+Datum
+pe_array_of_texts(char **text, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static void
+set_fields(pe_row *row, const pe_field *fields, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		int			column = column_named(row, fields[i].column);
+
+		Assert(get_atttype(row->table, column + 1) == fields[i].type);
+		row->value[column] = fields[i].value;
+		row->isnull[column] = fields[i].isnull;
+	}
 }
 
 void
 pe_row_add(pe_row *row, const char *column, int64 value)
 {
-	if (!row->isnull[column_named(row, column)])
-		pe_row_set(row, column, Int64GetDatum(pe_row_int64(row, column) + value));
+	int			i = column_named(row, column);
+
+	if (!row->isnull[i])
+		row->value[i] = Int64GetDatum(DatumGetInt64(row->value[i]) + value);
 }
 
 /* ------------------------------------------------------------------
@@ -468,14 +527,20 @@ write_row(pe_row *row, bool update)
 }
 
 void
-pe_row_insert(pe_row *row)
+pe_row_insert(const char *table, const pe_field *fields, int count)
 {
+	Relation	relation = open_table(table, RowExclusiveLock);
+	pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
+
+	table_close(relation, NoLock);
+	set_fields(row, fields, count);
 	write_row(row, false);
 }
 
 void
-pe_row_update(pe_row *row)
+pe_row_update(pe_row *row, const pe_field *fields, int count)
 {
+	set_fields(row, fields, count);
 	write_row(row, true);
 }
 

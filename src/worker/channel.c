@@ -60,7 +60,7 @@ nap(long milliseconds)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Like nap, but for as long as it says, whatever sets the latch. */
+/* Like nap, for its whole time, even when the latch is set. */
 static void
 pause_for(long milliseconds)
 {
@@ -141,8 +141,8 @@ is_running(BackgroundWorkerHandle *handle)
 }
 
 /*
- * Why a request found no worker in time.  starts: how many were started, of which none
- * stayed; state: what to say of the charge.
+ * Why a request found no worker in time.  starts: how many were started and did not
+ * stay; state: what to say of the charge.
  */
 static void __attribute__((noreturn))
 raise_nobody(pe_posting posting, int starts, const char *state)
@@ -152,7 +152,8 @@ raise_nobody(pe_posting posting, int starts, const char *state)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("the ledger's worker did not come to this request within %d ms", pe_charge_timeout),
 				 errdetail("%s", state),
-				 errhint("Too many sessions ask for the first time at once: ask again, or raise pg_epsilon.charge_timeout.")));
+				 errhint("Too many sessions ask for the first time at once: ask again, or raise "
+						 "pg_epsilon.charge_timeout.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("no background worker was available for the ledger within %d ms", pe_charge_timeout),
@@ -266,7 +267,10 @@ receive_asleep(StringInfo answer)
 	}
 }
 
-/* Waits for the answer to the message sent: awake where the last one came so soon, so never for long at a busy worker. */
+/*
+ * Waits for the answer to the message sent: awake where the last one came so
+ * soon, so never for long at a busy worker.
+ */
 static fate
 receive(StringInfo answer)
 {
@@ -407,7 +411,8 @@ pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request, pe_cha
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the request is too long"),
-				 errdetail("It has %d bytes, with the levels of a model's features, and may have at most %d.", message.len, PE_MAX_REQUEST)));
+				 errdetail("It has %d bytes, with the levels of a model's features, and may have at most %d.",
+						   message.len, PE_MAX_REQUEST)));
 	for (;;)
 	{
 		reserve_once(&message, reply, deadline);
@@ -433,7 +438,10 @@ was_in_vain(const StringInfoData *answer)
 	return pq_getmsgbyte(&copy) == PE_ANSWER_ERROR && pq_getmsgint(&copy, 4) == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/* Sends what is to be stored, again if a worker dies or waited in vain; the answer, behind its first byte where that is no reply. */
+/*
+ * Sends what is to be stored, again if a worker dies or waited in vain; the
+ * answer, behind its first byte where that is no reply.
+ */
 static void
 exchange_stored(StringInfo message, const char *state, TimestampTz deadline, bool *held, StringInfo answer)
 {
@@ -466,7 +474,8 @@ store_message(StringInfo message, const char *state, TimestampTz deadline, bool 
 }
 
 int64
-pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id, const int64 *value,
+				 int64 values)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
@@ -505,7 +514,8 @@ store_period_once(StringInfo message, TimestampTz deadline, bool *held, pe_charg
 }
 
 void
-pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value, int64 values, pe_charge_reply *reply)
+pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value, int64 values,
+						pe_charge_reply *reply)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;

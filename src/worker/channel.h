@@ -39,10 +39,12 @@ extern int64 pe_channel_store(const pe_plan *plan, const pe_charge_request *requ
 							  const int64 *value, int64 values);
 
 /*
- * Backend: stores the measurement of a period of a series, unless there is one; the reply is as of pe_batch_store_period, and never
- * PE_BUSY.  Interrupts as above.  55P03: it was not stored, for the dataset is still being changed.
+ * Backend: stores the measurement of a period of a series, unless there is one;
+ * the reply is as of pe_batch_store_period, and never PE_BUSY.  Interrupts as
+ * above.  55P03: it was not stored, for the dataset is still being changed.
  */
-extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value, int64 values,
+extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value,
+									int64 values,
 									pe_charge_reply *reply);
 
 /* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */

@@ -53,7 +53,8 @@ database_of(const Node *statement)
 		case T_CreatedbStmt:
 			return template_of((const CreatedbStmt *) statement);
 		case T_RenameStmt:
-			return ((const RenameStmt *) statement)->renameType == OBJECT_DATABASE ? ((const RenameStmt *) statement)->subname : NULL;
+			return ((const RenameStmt *) statement)->renameType == OBJECT_DATABASE
+				? ((const RenameStmt *) statement)->subname : NULL;
 		default:
 			return NULL;
 	}
@@ -78,15 +79,17 @@ may_have(Oid database, const Node *statement)
 
 static void
 clear_the_way(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
-			  ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
+			  ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
+			  QueryCompletion *completion)
 {
 	const char *name = database_of(statement->utilityStmt);
 	Oid			database = name != NULL ? get_database_oid(name, true) : InvalidOid;
 
 	if (OidIsValid(database) && may_have(database, statement->utilityStmt))
 		pe_mailbox_ask_to_leave(database);
-	(previous_utility != NULL ? previous_utility : standard_ProcessUtility) (statement, text, read_only_tree, context, parameters,
-																			 environment, receiver, completion);
+	(previous_utility != NULL ? previous_utility
+	 : standard_ProcessUtility) (statement, text, read_only_tree, context, parameters,
+								environment, receiver, completion);
 }
 
 void

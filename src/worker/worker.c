@@ -430,7 +430,7 @@ owes_releases(void)
 	return false;
 }
 
-/* Tells every backend that whatever it sent and got no answer to was not looked at. */
+/* Tells every backend that what it sent and got no answer to was not looked at. */
 static void
 leave_clients(void)
 {
@@ -479,7 +479,8 @@ wait_for_work(long milliseconds)
 	long		unreported = pgstat_report_stat(!woken);
 	long		time = unreported > 0 ? Min(milliseconds, unreported) : milliseconds;
 
-	woken = (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(time, 1), PG_WAIT_EXTENSION) & WL_LATCH_SET) != 0;
+	woken = (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(time, 1),
+					   PG_WAIT_EXTENSION) & WL_LATCH_SET) != 0;
 	ResetLatch(MyLatch);
 }
 
