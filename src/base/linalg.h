@@ -68,7 +68,10 @@ extern double pe_la_largest_diagonal(int32_t n, const double *x);
 
 extern double pe_la_dot(size_t count, const double *x, const double *y);
 
-/* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n, C is m x n; op transposes if told. */
+/*
+ * C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n, C is m x n;
+ * op transposes if its flag is set.
+ */
 extern void pe_la_gemm(bool transpose_a, bool transpose_b, int32_t m, int32_t n, int32_t k,
 					   double alpha, const double *a, int32_t lda, const double *b, int32_t ldb,
 					   double beta, double *c, int32_t ldc);

@@ -40,10 +40,10 @@ extern void pe_wipe(void *p, size_t size);
 extern void pe_poll(void);
 
 /*
- * Tells the host how far long work is: what is being done ("optimising the
- * strategy"), which step has ended (from 1) of how many, or, if steps is 0, how far
- * from the goal it is (a relative gap).  The host decides whether anybody hears of
- * it.
+ * Reports to the host how far long work is: what is being done ("optimising the
+ * strategy"), which step has ended (from 1) of how many, or, if steps is 0, how
+ * far from the goal it is (a relative gap).  The host decides whether anybody
+ * hears of it.
  */
 extern void pe_progress(const char *what, int step, int steps, double gap);
 

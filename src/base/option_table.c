@@ -75,7 +75,8 @@ pe_option_mistaken(const pe_option_table *table, const void *values, int method)
 
 	for (int i = 0; (name = pe_option_at(table, values, i, &value)) != NULL; i++)
 	{
-		if (!isnan(value) && !(pe_option_taken(&table->option[i], method) && pe_option_makes_sense(&table->option[i], value)))
+		if (!isnan(value) && !(pe_option_taken(&table->option[i], method) &&
+							   pe_option_makes_sense(&table->option[i], value)))
 			return name;
 	}
 	return NULL;

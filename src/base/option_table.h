@@ -41,7 +41,8 @@ extern bool pe_option_set(const pe_option_table *table, void *values, const char
 extern const char *pe_option_at(const pe_option_table *table, const void *values, int number, double *value);
 
 /* The option of this name and its value; NULL if there is none. */
-extern const pe_option *pe_option_named(const pe_option_table *table, const void *values, const char *name, double *value);
+extern const pe_option *pe_option_named(const pe_option_table *table, const void *values,
+										const char *name, double *value);
 
 /* Whether a method takes it; whether this value is one that it may have. */
 extern bool pe_option_taken(const pe_option *option, int method);
