@@ -210,13 +210,15 @@ pe_attribute_cells(const pe_attribute *attribute)
 bool
 pe_attribute_is_other(const pe_attribute *attribute, int32_t cell)
 {
-	return attribute->classes == 0 && attribute->outside == PE_OUTSIDE_OTHER && cell == declared_ordered_cells(attribute);
+	return attribute->classes == 0 && attribute->outside == PE_OUTSIDE_OTHER &&
+		cell == declared_ordered_cells(attribute);
 }
 
 bool
 pe_attribute_is_null(const pe_attribute *attribute, int32_t cell)
 {
-	return attribute->classes == 0 && attribute->nulls == PE_NULLS_CELL && cell == pe_attribute_declared_cells(attribute) - 1;
+	return attribute->classes == 0 && attribute->nulls == PE_NULLS_CELL &&
+		cell == pe_attribute_declared_cells(attribute) - 1;
 }
 
 bool

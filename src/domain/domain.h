@@ -5,26 +5,31 @@
  *
  * A domain is a fact of the owner's declaration, never of the data: levels
  * (a list of values) or bins (ascending edges; bin i is [e_i, e_i+1), the last
- * one closed unless it is declared open: then the last edge lies outside).  The cells of an attribute are its ordered cells, then 'other'
- * if the rule for outside values says so, then NULL if the rule for nulls says
- * so.  Several attributes form a product; its cells are row-major in the order
- * of the attributes, last fastest.  A product with more than PE_MAX_CELLS cells is
- * a domain too, but its cells have no numbers: only coordinates, one of each attribute.
+ * one closed unless it is declared open: then the last edge lies outside).  The
+ * cells of an attribute are its ordered cells, then 'other' if the rule for
+ * outside values says so, then NULL if the rule for nulls says so.  Several
+ * attributes form a product; its cells are row-major in the order of the
+ * attributes, last fastest.  A product with more than PE_MAX_CELLS cells is a
+ * domain too, but its cells have no numbers: only coordinates, one of each
+ * attribute.
  *
- * An attribute may be rolled up (domain/roll_up.h): a public map puts each of its declared cells
- * into a class, and its cells are these classes, in their own order.  The map is the last step from
- * a value to its cell, so nothing behind it knows the declared cells: tables, the products of cells that
- * tell the rows of a unit apart and workloads are all over classes.
+ * An attribute may be rolled up (domain/roll_up.h): a public map puts each of
+ * its declared cells into a class, and its cells are these classes, in their
+ * own order.  The map is the last step from a value to its cell, so nothing
+ * behind it knows the declared cells: tables, the products of cells that
+ * distinguish the rows of a unit and workloads are all over classes.
  *
- * Why that changes no sensitivity: the map is chosen before any row is read, by a request and not by
- * data, and a row has one class as it has one declared cell, or is dropped as before.  So the classes
- * are a domain as the declared cells are, and every bound that is proved for a domain holds: one row adds
- * 1 to one cell, and the rows of a unit are cut by a choice among its own rows that follows from their cells
- * alone (domain/units.h), whatever the cells are.
+ * Why that changes no sensitivity: the map is chosen before any row is read, by
+ * a request and not by data, and a row has one class as it has one declared
+ * cell, or is dropped as before.  So the classes are a domain as the declared
+ * cells are, and every bound that is proved for a domain holds: one row adds 1
+ * to one cell, and the rows of a unit are cut by a choice among its own rows
+ * that follows from their cells alone (domain/units.h), for any cells.
  *
- * Behind the attributes that span the product a domain may have others, watched:
- * a predicate looks at their cells (domain/predicate.h), but they span none.  A row
- * that the declaration of any attribute drops, counted or watched, is dropped.
+ * Behind the attributes that span the product a domain may have others,
+ * watched: a predicate looks at their cells (domain/predicate.h), but they span
+ * none.  A row that the declaration of any attribute drops, counted or watched,
+ * is dropped.
  *
  * Values reach this room as keys of three kinds: int64 (integers, dates,
  * timestamps, booleans, enums), double (floats) and bytes, whose order is that
@@ -137,7 +142,10 @@ extern pe_domain_status pe_attribute_prepare(pe_attribute *attribute);
  */
 extern bool pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32_t *class_of);
 
-/* The declared cells, of which a roll-up makes classes: the ordered ones, then 'other', then NULL. */
+/*
+ * The declared cells, which a roll-up groups into classes: the ordered ones,
+ * then 'other', then NULL.
+ */
 extern int32_t pe_attribute_declared_cells(const pe_attribute *attribute);
 
 /* Ordered cells: the levels, or the bins; all classes of a roll-up. */
@@ -150,7 +158,10 @@ extern int32_t pe_attribute_cells(const pe_attribute *attribute);
 extern bool pe_attribute_is_other(const pe_attribute *attribute, int32_t cell);
 extern bool pe_attribute_is_null(const pe_attribute *attribute, int32_t cell);
 
-/* Whether the points ascend strictly: always for bins, maybe for levels.  Classes have the order that they are given in. */
+/*
+ * Whether the points ascend strictly: always for bins, maybe for levels.
+ * Classes have the order that they are given in.
+ */
 extern bool pe_attribute_is_ordered(const pe_attribute *attribute);
 
 /*
@@ -170,8 +181,8 @@ extern int32_t pe_cell_of_float(const pe_attribute *attribute, double value);
 extern int32_t pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size);
 
 /*
- * Computes strides and the number of cells from the prepared attributes, of
- * which the first `attributes` span cells and the next `watched` do not.
+ * Computes strides and the number of cells from the prepared attributes: the
+ * first `attributes` span cells, the next `watched` do not.
  * PE_DOMAIN_TOO_LARGE if there are too many.
  */
 extern pe_domain_status pe_domain_prepare(pe_domain *domain);
@@ -188,7 +199,7 @@ extern int32_t pe_domain_coordinate(const pe_domain *domain, int32_t cell, int a
 
 /*
  * A domain as bytes, for the accumulator that reads the rows.  pe_domain_size
- * tells how many; pe_domain_read checks every field and accepts nothing else.
+ * returns how many; pe_domain_read checks every field and accepts nothing else.
  * The points of a domain that was read refer to the given bytes.
  */
 extern size_t pe_domain_size(const pe_domain *domain);

@@ -90,7 +90,10 @@ pe_key_counts_make_room(pe_key_counts *counts)
 	pe_key_counts_reserve(counts, twice < counts->limit ? twice : counts->limit);
 }
 
-/* Numbers are told apart by so many of their first bytes nearly always; the rest is for insertion. */
+/*
+ * So many of their first bytes nearly always distinguish numbers; the rest is
+ * for insertion.
+ */
 #define NUMBER_BYTES 15
 #define SORTED_BYTES 5
 
@@ -322,7 +325,8 @@ pe_key_names_read(pe_key_names *names, const char *bytes, size_t size)
 	{
 		uint32_t	stored;
 
-		if (!pe_take(&from, &stored, sizeof(stored)) || stored > PE_KEY_MOST + 1 || (stored > 0 && stored - 1 > from.left))
+		if (!pe_take(&from, &stored, sizeof(stored)) || stored > PE_KEY_MOST + 1 ||
+			(stored > 0 && stored - 1 > from.left))
 			return false;
 		if (stored == 0)
 			continue;

@@ -51,10 +51,16 @@ extern bool pe_value_resolve(pe_text *t, const pe_literal_source *source, const 
 							 const pe_literal *literal, pe_value *value);
 extern bool pe_value_read(pe_text *t, const pe_literal_source *source, const pe_declared *attribute, pe_value *value);
 
-/* Which of some texts is spelled most like another one, whether in capitals or not; -1: there are none, or too many to look through. */
+/*
+ * Which of some texts is spelled most like another one, whether in capitals or
+ * not; -1: there are none, or too many to look through.
+ */
 extern int32_t pe_nearest_text(const char *text, char *const *texts, int32_t count);
 
-/* The same of a name that was perhaps meant; -1 also if none is as near as a slip of the pen: an edit for 3 bytes, and 3 in all. */
+/*
+ * The same of a name that was perhaps meant; -1 also if none is as near as a
+ * slip of the pen: an edit for 3 bytes, and 3 in all.
+ */
 extern int32_t pe_similar_text(const char *text, char *const *texts, int32_t count);
 
 /* Says in the error's hint which level is nearest to a value that is none. */

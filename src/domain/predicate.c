@@ -238,7 +238,8 @@ fail_level(parser *p, const pe_declared *attribute, const char *name, const pe_v
 
 /* The edges that a predicate takes: of a last bin closed or open, of other keys and of integers. */
 static const char *const edges_taken[2][2] = {
-	{"any edge but the last, <= and > take the last edge", "any edge but the last, <= and > take the last edge, or the value just before another"},
+	{"any edge but the last, <= and > take the last edge",
+		"any edge but the last, <= and > take the last edge, or the value just before another"},
 	{"any edge", "any edge, <= and > take the value just before one"}
 };
 
@@ -252,7 +253,8 @@ fail_bin(parser *p, const pe_declared *attribute, const char *name, const char *
 	if (edge < 0)
 		pe_value_tell_nearest(&p->t, attribute, v);
 	else
-		snprintf(error->detail, sizeof(error->detail), edge < domain->points - 1 ? "A bin begins with the edge %s and holds it."
+		snprintf(error->detail, sizeof(error->detail),
+				 edge < domain->points - 1 ? "A bin begins with the edge %s and holds it."
 				 : domain->open ? "The last bin ends with its edge %s and does not hold it."
 				 : "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
 	snprintf(error->hint, sizeof(error->hint), "A predicate selects whole bins: < and >= take %s.",
@@ -274,8 +276,9 @@ find_cut(parser *p, const pe_declared *attribute, const char *name, const char *
 	if (!attribute->ordered)
 	{
 		snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Use =, <> or IN.");
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "the levels of attribute \"%.*s\" do not ascend, so %s has no meaning",
-					pe_shown_size(name), name, what);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position,
+							"the levels of attribute \"%.*s\" do not ascend, so %s has no meaning",
+							pe_shown_size(name), name, what);
 	}
 	*cut = pe_attribute_find_point(attribute->domain, &v->point);
 	if (*cut < 0)
@@ -369,7 +372,8 @@ static bool
 find_attribute(parser *p, const char *name, size_t position, pe_declared *attribute)
 {
 	return p->source->attribute(p->source->context, name, attribute) ||
-		pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"", pe_shown_size(name), name);
+		pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"",
+					 pe_shown_size(name), name);
 }
 
 static bool
@@ -472,13 +476,16 @@ parse_bare(parser *p, const pe_declared *attribute, const char *name, size_t pos
 	if (!pe_value_resolve(&p->t, p->source, attribute, &literal, &v))
 	{
 		p->t.error->hint[0] = '\0';
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, position, "attribute \"%.*s\" is not boolean and needs a comparison",
-					pe_shown_size(name), name);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, position,
+							"attribute \"%.*s\" is not boolean and needs a comparison", pe_shown_size(name), name);
 	}
 	return add_comparison(p, attribute, name, OP_EQ, &v);
 }
 
-/* Whether what follows an attribute can: what else stands there is no predicate, whatever the name. */
+/*
+ * Whether what follows an attribute can: anything else there is no predicate,
+ * for any name.
+ */
 static bool
 check_follows_attribute(parser *p)
 {
@@ -770,7 +777,7 @@ pe_predicate_behind_one(const pe_predicate *predicate)
  * ------------------------------------------------------------------
  */
 
-/* The cells of an attribute in classes that no leaf tells apart. */
+/* The cells of an attribute in classes that no leaf distinguishes. */
 typedef struct classes
 {
 	int32_t		count;
@@ -1107,7 +1114,8 @@ pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes,
 	memset(predicate, 0, sizeof(*predicate));
 	if (take(&bytes, &size, &domain_size, sizeof(domain_size)) && domain_size <= size &&
 		pe_domain_read(domain, bytes, domain_size) == PE_DOMAIN_OK &&
-		(size == domain_size ? domain->watched == 0 : pe_predicate_read(predicate, domain, bytes + domain_size, size - domain_size)))
+		(size == domain_size ? domain->watched == 0
+		 : pe_predicate_read(predicate, domain, bytes + domain_size, size - domain_size)))
 		return true;
 	pe_domain_free(domain);
 	return false;

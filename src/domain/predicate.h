@@ -87,7 +87,11 @@ typedef struct pe_predicate
 	pe_predicate_leaf *leaf;
 	int			steps;
 	int32_t    *step;
-	char	   *canonical;		/* white space, keywords and parentheses in one form, order kept; NULL if it was read from bytes */
+	/*
+	 * white space, keywords and parentheses in one form, order kept; NULL if it
+	 * was read from bytes
+	 */
+	char	   *canonical;
 } pe_predicate;
 
 /*
@@ -97,7 +101,10 @@ typedef struct pe_predicate
 extern bool pe_predicate_parse(const char *text, const pe_literal_source *source,
 							   pe_predicate *predicate, pe_text_error *error);
 
-/* Whether rows with these cells of the domain's attributes count.  It allocates nothing and takes the same steps for all. */
+/*
+ * Whether rows with these cells of the domain's attributes count.  It allocates
+ * nothing and takes the same steps for all.
+ */
 extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate);
 
 /*
@@ -109,11 +116,13 @@ extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *c
 extern bool pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bool *possible, bool *some);
 
 /*
- * What the predicate leaves of single attributes, the first `told` ones, in a product of any size.  possible_of[a], pe_alloc'ed,
- * tells of each cell of attribute a whether the conjuncts that test a alone are TRUE
- * there; NULL: in all of them.  A conjunct of several attributes shrinks nothing, so a cell of
- * which no row counts may be left; where there is none, the cells left are those of
- * pe_predicate_possible.  False, with nothing to free, if no row can count, as far as that shows.
+ * What the predicate leaves of single attributes, the first `told` ones, in a
+ * product of any size.  possible_of[a], pe_alloc'ed, says of each cell of
+ * attribute a whether the conjuncts that test a alone are TRUE there; NULL: in
+ * all of them.  A conjunct of several attributes shrinks nothing, so a cell may
+ * be left although no row of it counts; where there is none, the cells left are
+ * those of pe_predicate_possible.  False, with nothing to free, if no row can
+ * count, as far as that shows.
  */
 extern bool pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, int told, bool *possible_of[]);
 
@@ -134,10 +143,11 @@ extern void pe_predicate_write(const pe_predicate *predicate, char *bytes);
 extern bool pe_predicate_read(pe_predicate *predicate, const pe_domain *domain, const char *bytes, size_t size);
 
 /*
- * What the accumulator that reads the rows is told: a domain and a predicate
- * over its attributes, or NULL, with which there is none to watch.  pe_selection_read checks every field and
- * accepts nothing else; without a predicate it leaves predicate->steps 0.  The
- * points of the domain refer to the given bytes.
+ * What the accumulator that reads the rows is given: a domain and a predicate
+ * over its attributes, or NULL, with which there is none to watch.
+ * pe_selection_read checks every field and accepts nothing else; without a
+ * predicate it leaves predicate->steps 0.  The points of the domain refer to
+ * the given bytes.
  */
 extern size_t pe_selection_size(const pe_domain *domain, const pe_predicate *predicate);
 extern void pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char *bytes);

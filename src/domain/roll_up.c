@@ -20,7 +20,8 @@ take_cell(pe_text *t, const char *name, int32_t cells, int32_t *cell)
 		return true;
 	if (t->error->status != PE_TEXT_TOO_LARGE)
 		return false;
-	return pe_text_fail(t, PE_TEXT_INVALID, start, "the cells of attribute \"%.*s\" are 0 to %d", pe_shown_size(name), name, cells - 1);
+	return pe_text_fail(t, PE_TEXT_INVALID, start, "the cells of attribute \"%.*s\" are 0 to %d",
+						pe_shown_size(name), name, cells - 1);
 }
 
 bool
@@ -102,7 +103,8 @@ add_range(pe_text *t, pe_roll_up *r, size_t position, int32_t first, int32_t las
 	{
 		if (r->class_of[cell] >= 0)
 			return pe_text_fail(t, PE_TEXT_INVALID, position,
-								r->class_of[cell] == r->classes ? "cell %d stands twice in a class" : "cell %d is in two classes", cell);
+								r->class_of[cell] == r->classes ? "cell %d stands twice in a class"
+								: "cell %d is in two classes", cell);
 		r->class_of[cell] = r->classes;
 	}
 	return true;
@@ -129,7 +131,8 @@ check_covered(pe_text *t, const char *name, const pe_roll_up *r)
 {
 	for (int32_t cell = 0; cell < r->cells; cell++)
 		if (r->class_of[cell] < 0)
-			return pe_text_fail(t, PE_TEXT_INVALID, t->at, "cell %d of attribute \"%.*s\" is in no class", cell, pe_shown_size(name), name);
+			return pe_text_fail(t, PE_TEXT_INVALID, t->at,
+								"cell %d of attribute \"%.*s\" is in no class", cell, pe_shown_size(name), name);
 	return true;
 }
 

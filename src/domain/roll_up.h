@@ -6,10 +6,12 @@
  *		range    := number [ '-' number ]
  *		roll-up  := attribute CELLS '(' cells { ';' cells } ')'
  *
- * Numbers are those of an attribute's declared cells, from 0 in the order of pe_attribute_declared_cells.
- * A roll-up makes classes of them: each declared cell is in one class, and classes have the order in which they are
- * written.  An attribute that is rolled up has these classes for cells (domain/domain.h); an example
- * is days of which months are made.  A roll-up is public: it stands in a request, and no row has a say in it.
+ * Numbers are those of an attribute's declared cells, from 0 in the order of
+ * pe_attribute_declared_cells.  A roll-up makes classes of them: each declared
+ * cell is in one class, and classes have the order in which they are written.
+ * An attribute that is rolled up has these classes for cells (domain/domain.h);
+ * an example is days grouped into months.  A roll-up is public: it stands in a
+ * request, and no row has a say in it.
  *
  * Canonical text has cells ascending and ranges merged within each class.
  */
@@ -19,7 +21,10 @@
 #include "base/text.h"
 #include "domain/domain.h"
 
-/* Takes a range of an attribute that has so many declared cells; PE_TEXT_INVALID beyond the last, and for one that descends. */
+/*
+ * Takes a range of an attribute that has so many declared cells;
+ * PE_TEXT_INVALID beyond the last, and for one that descends.
+ */
 extern bool pe_cells_take(pe_text *t, const char *name, int32_t cells, int32_t *first, int32_t *last);
 
 /* Writes the canonical list of the cells whose byte is not 0. */

@@ -217,7 +217,8 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 				const int64_t most = (int64_t) sums->number[sum->a].most * sums->number[sum->a].most;
 
 				for (int32_t r = 0; r < rows; r++)
-					weight[r] = ((2 * (int64_t) u[r] * u[r] - most + half) >> shift) * counted(needs, has[r], counts[r]);
+					weight[r] = ((2 * (int64_t) u[r] * u[r] - most + half) >> shift) *
+						counted(needs, has[r], counts[r]);
 				break;
 			}
 		case PE_SUM_PRODUCT:
@@ -395,7 +396,8 @@ put_predicate(char *to, const pe_predicate *predicate)
 }
 
 void
-pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+			  const pe_predicate *predicate, char *bytes)
 {
 	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, 0};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
@@ -424,7 +426,8 @@ read_domain(pe_domain *domain, pe_cursor *from)
 {
 	uint32_t	size;
 
-	if (!pe_take(from, &size, sizeof(size)) || size > from->left || pe_domain_read(domain, from->at, size) != PE_DOMAIN_OK)
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left ||
+		pe_domain_read(domain, from->at, size) != PE_DOMAIN_OK)
 		return false;
 	from->at += size;
 	from->left -= size;
@@ -459,9 +462,10 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	uint64_t	needs = 0;
 
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
-		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || (sum->needs & ~known_bits(sums, tables)) != 0)
+		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 ||
+		(sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
-	/* only of a number that there is can its bit be told */
+	/* a bit is known only of a number that is there */
 	if (one || two ? sum->a >= sums->numbers : sum->a != 0)
 		return false;
 	if (two ? sum->b >= sums->numbers : sum->b != 0)
@@ -478,7 +482,8 @@ read_predicate(pe_predicate *predicate, const pe_domain *domain, pe_cursor *from
 {
 	uint32_t	size;
 
-	if (!pe_take(from, &size, sizeof(size)) || size > from->left || !pe_predicate_read(predicate, domain, from->at, size))
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left ||
+		!pe_predicate_read(predicate, domain, from->at, size))
 		return false;
 	from->at += size;
 	from->left -= size;
@@ -550,11 +555,13 @@ read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *pred
 		sums->conditions = 0;
 		return false;
 	}
-	return read_predicates(sums, domain, predicate, head.selects, from) && from->left == 0 && pe_sums_place(sums, tables);
+	return read_predicates(sums, domain, predicate, head.selects, from) && from->left == 0 &&
+		pe_sums_place(sums, tables);
 }
 
 bool
-pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size)
+pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate,
+			 const char *bytes, size_t size)
 {
 	pe_cursor	from = {bytes, size};
 

@@ -1,11 +1,12 @@
 /*
  * sums.h
- *	  Sums over rows by cells: of 1, of numbers, of their squares and products, as integers,
- *	  and counts of units.
+ *	  Sums over rows by cells: of 1, of numbers, of their squares and products,
+ *	  as integers, and counts of units.
  *
- * A number has public bounds.  Its value becomes an integer u in [-most, most]: the middle of the
- * bounds is 0, the bounds are -most and most.  Of whole numbers between bounds that are at most
- * PE_NUMBER_WHOLE apart this is exact; else it is rounded to the nearest of 65535 places.  What is NULL, NaN or
+ * A number has public bounds.  Its value becomes an integer u in [-most, most]:
+ * the middle of the bounds is 0, the bounds are -most and most.  Of whole
+ * numbers between bounds that are at most PE_NUMBER_WHOLE apart this is exact;
+ * else it is rounded to the nearest of 65535 places.  What is NULL, NaN or
  * outside without clamp is absent, and adds nothing to the sums that need it.
  *
  * A row that counts is in one cell of each table and adds to it
@@ -16,16 +17,19 @@
  *		PE_SUM_PRODUCT	u v, in units of 2^shift
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *
- * if the sum's condition is true and the numbers it needs are there; else 0.  Each is in [-bound, bound], an
- * integer that follows from the row and from public things alone.  In units of 2^shift, so that bound is at most 2^15, it is
- * rounded row by row.
+ * if the sum's condition is true and the numbers it needs are there; else 0.
+ * Each is in [-bound, bound], an integer that follows from the row and from
+ * public things alone.  In units of 2^shift, so that bound is at most 2^15, it
+ * is rounded row by row.
  *
- * PE_SUM_UNITS counts units instead: each once in every cell where it has such a row, in at most `most` cells, chosen by
- * the unit's own rows (units.h).
+ * PE_SUM_UNITS counts units instead: each once in every cell where it has such
+ * a row, in at most `most` cells, chosen by the unit's own rows (units.h).
  *
- * Where rows of units are cut, two rows are equal if they are equal in all that any sum looks at: a row
- * stands as a cell of one product of numbers and attributes, those that conditions look at among them.  Not of the
- * conditions themselves: how many rows of a unit differ must not depend on what is asked of their attributes.
+ * Where rows of units are cut, two rows are equal if they are equal in all that
+ * any sum looks at: a row stands as a cell of one product of numbers and
+ * attributes, those that conditions look at among them.  Not of the conditions
+ * themselves: how many rows of a unit differ must not depend on what is asked
+ * of their attributes.
  */
 #ifndef PE_DOMAIN_SUMS_H
 #define PE_DOMAIN_SUMS_H
@@ -71,7 +75,10 @@ typedef enum pe_sum_kind
 	PE_SUM_GRID					/* of number a */
 } pe_sum_kind;
 
-/* What a row has: a bit for each number that is there, each condition that is true, each attribute that has a cell for it. */
+/*
+ * What a row has: a bit for each number that is there, each condition that is
+ * true, each attribute that has a cell for it.
+ */
 #define PE_HAS_NUMBER(n) (UINT64_C(1) << (n))
 #define PE_HAS_CONDITION(c) (UINT64_C(1) << (PE_MAX_NUMBERS + (c)))
 #define PE_HAS_ATTRIBUTE(a) (UINT64_C(1) << (PE_MAX_NUMBERS + PE_MAX_CONDITIONS + (a)))
@@ -89,7 +96,11 @@ typedef struct pe_sum
 
 typedef struct pe_sums
 {
-	uint32_t	dropping;		/* bit a is set: where attribute a has no cell for a row, no sum counts it; of others only those that need a */
+	/*
+	 * bit a is set: where attribute a has no cell for a row, no sum counts it;
+	 * of others only those that need a
+	 */
+	uint32_t	dropping;
 	int			numbers;
 	pe_number	number[PE_MAX_NUMBERS];
 	int			conditions;
@@ -120,8 +131,10 @@ extern bool pe_sums_place(const pe_sums *sums, pe_tables *tables);
 extern void pe_sums_prepare(pe_sums *sums);
 
 /*
- * The same sums over a domain with one more attribute in front, which spans every table and drops the rows that have no cell of it:
- * of a table, what each of its cells has stands one after the other.  What they point to is new or shared, as memory that is never freed may be.
+ * The same sums over a domain with one more attribute in front, which spans
+ * every table and drops the rows that have no cell of it: of a table, what each
+ * of its cells has stands one after the other.  What they point to is new or
+ * shared, as memory that is never freed may be.
  */
 extern void pe_sums_behind_one(const pe_sums *sums, const pe_tables *tables, pe_sums *behind, pe_tables *behind_tables);
 
@@ -132,15 +145,18 @@ extern int	pe_sum_shift(const pe_sums *sums, const pe_sum *sum);
 /* Whether a row can add less than 0. */
 extern bool pe_sum_is_signed(const pe_sum *sum);
 
-/* Sets the bits of conditions, from coordinates of all attributes, watched ones among them, and from the bits of attributes. */
+/*
+ * Sets the bits of conditions, from coordinates of all attributes, watched ones
+ * among them, and from the bits of attributes.
+ */
 extern uint64_t pe_sums_conditions(const pe_sums *sums, const int32_t *coordinate, uint64_t has);
 
 /*
  * What rows add to one sum, for rows side by side: number n of row r stands at number[n * step + r].  The same steps
  * for all rows.
  */
-extern void pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size_t step, const uint64_t *has,
-						 const uint8_t *counts, int32_t rows, int64_t *weight);
+extern void pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size_t step,
+						 const uint64_t *has, const uint8_t *counts, int32_t rows, int64_t *weight);
 
 /* ---- Rows of units as cells of one product ---- */
 
@@ -152,9 +168,12 @@ extern pe_u128 pe_sums_number(const pe_sums *sums, const pe_domain *domain, cons
 extern void pe_sums_row(const pe_sums *sums, const pe_domain *domain, pe_u128 number, pe_sum_row *row);
 
 /* ---- As bytes: tables with a selection (tables.h), then the sums.  pe_sums_read checks every field. ---- */
-extern size_t pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate);
-extern void pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes);
-extern bool pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size);
+extern size_t pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+						   const pe_predicate *predicate);
+extern void pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+						  const pe_predicate *predicate, char *bytes);
+extern bool pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain,
+						 pe_predicate *predicate, const char *bytes, size_t size);
 
 /* Frees what pe_sums_read made. */
 extern void pe_sums_free(pe_sums *sums);

@@ -108,7 +108,8 @@ bool
 pe_tables_read(pe_tables *tables, pe_cursor *from)
 {
 	memset(tables, 0, sizeof(*tables));
-	if (!pe_take(from, &tables->tables, sizeof(tables->tables)) || tables->tables < 1 || tables->tables > PE_MAX_TABLES ||
+	if (!pe_take(from, &tables->tables, sizeof(tables->tables)) || tables->tables < 1 ||
+		tables->tables > PE_MAX_TABLES ||
 		from->left < (size_t) tables->tables * sizeof(*tables->set))
 		return false;
 	tables->set = pe_alloc((size_t) tables->tables, sizeof(*tables->set));

@@ -14,7 +14,10 @@
 #include "domain/predicate.h"
 #include "domain/units.h"
 
-/* The most tables of one list, and the most cells that all have together: their counts are one value of less than 1 GB. */
+/*
+ * The most tables of one list, and the most cells that all have together: their
+ * counts are one value of less than 1 GB.
+ */
 #define PE_MAX_TABLES 65536
 #define PE_MAX_TABLE_CELLS (INT64_C(1) << 26)
 
@@ -35,7 +38,10 @@ extern void pe_tables_free(pe_tables *tables);
 /* The cell of table t, from 0, that coordinates of all attributes are in. */
 extern int32_t pe_tables_place(const pe_tables *tables, int32_t t, const int32_t *coordinate);
 
-/* The cells of the product of all attributes; 0 if there are more than PE_WIDE_CELLS, and no rows of units can be cut (units.h). */
+/*
+ * The cells of the product of all attributes; 0 if there are more than
+ * PE_WIDE_CELLS, and no rows of units can be cut (units.h).
+ */
 extern pe_u128 pe_tables_product(const pe_tables *tables);
 
 /* The number of a cell of that product, row-major, last fastest, from coordinates; and back. */
@@ -43,8 +49,9 @@ extern pe_u128 pe_tables_number(const pe_tables *tables, const int32_t *coordina
 extern void pe_tables_coordinates(const pe_tables *tables, pe_u128 number, int32_t *coordinate);
 
 /*
- * The sets as bytes, and back; pe_tables_free frees them in any case.  Then the domain tells how many attributes and cells there are;
- * false if a set names another one, or there are too many tables or cells.
+ * The sets as bytes, and back; pe_tables_free frees them in any case.  The
+ * domain says how many attributes and cells there are; false if a set names
+ * another one, or there are too many tables or cells.
  */
 extern size_t pe_tables_size(const pe_tables *tables);
 extern void pe_tables_write(const pe_tables *tables, char *bytes);
@@ -52,11 +59,14 @@ extern bool pe_tables_read(pe_tables *tables, pe_cursor *from);
 extern bool pe_tables_span(pe_tables *tables, const pe_domain *domain);
 
 /*
- * What the accumulator that reads the rows is told: the tables and a selection (predicate.h), whose domain's
- * attributes span the tables.  pe_tables_selection_read checks every field, as pe_selection_read does.
+ * What the accumulator that reads the rows is given: the tables and a selection
+ * (predicate.h), whose domain's attributes span the tables.
+ * pe_tables_selection_read checks every field, as pe_selection_read does.
  */
 extern size_t pe_tables_selection_size(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate);
-extern void pe_tables_selection_write(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes);
-extern bool pe_tables_selection_read(pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size);
+extern void pe_tables_selection_write(const pe_tables *tables, const pe_domain *domain,
+									  const pe_predicate *predicate, char *bytes);
+extern bool pe_tables_selection_read(pe_tables *tables, pe_domain *domain, pe_predicate *predicate,
+									 const char *bytes, size_t size);
 
 #endif

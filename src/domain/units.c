@@ -274,7 +274,8 @@ pe_units_once(pe_units *units)
 {
 	if (!units->sorted)
 		pe_bug("units are counted once before they are sorted");
-	units->entries = units->wide_cells != 0 ? wide_keep_once(units->wide, units->entries) : narrow_keep_once(units->entry, units->entries);
+	units->entries = units->wide_cells != 0 ? wide_keep_once(units->wide, units->entries)
+		: narrow_keep_once(units->entry, units->entries);
 }
 
 void
@@ -422,7 +423,8 @@ next_part(const pe_units *units, const pe_periods_cut *periods, part *p)
 	}
 	if (periods != NULL)
 		end = (first.cell / periods->cells + 1) * periods->cells;
-	*p = (part) {.first = p->end, .end = p->end, .periods = p->periods, .is_taken = periods == NULL || p->periods < periods->most};
+	*p = (part) {.first = p->end, .end = p->end, .periods = p->periods,
+		.is_taken = periods == NULL || p->periods < periods->most};
 	for (pe_wide_rows next = first; is_same_unit(&next, &first) && next.cell < end; next = entry_at(units, p->end))
 	{
 		p->has_rows |= next.counted > 0;
@@ -463,7 +465,8 @@ pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_row
 		{
 			size_t		entry = chosen.heap[i].entry;
 
-			take(argument, wide ? units->wide[entry].cell : (uint32_t) units->entry[entry].cell, !chosen.heap[i].dropped & p.is_taken);
+			take(argument, wide ? units->wide[entry].cell : (uint32_t) units->entry[entry].cell,
+				 !chosen.heap[i].dropped & p.is_taken);
 		}
 	}
 	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
@@ -487,7 +490,8 @@ count_row(void *argument, pe_u128 cell, bool counts)
 }
 
 void
-pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods, int32_t cells, int64_t *count)
+pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+			   const pe_periods_cut *periods, int32_t cells, int64_t *count)
 {
 	check_cells(units, cells);
 	pe_units_choose(units, keys, max_rows, periods, count_row, count);
@@ -542,7 +546,10 @@ rank_groups(const pe_units *units, const pe_unit_keys *keys, size_t first, size_
 	ranked->count = wide_put_together(ranked->group, end - first);
 }
 
-/* Hands on up to `places` groups that count, or that do not; returns how many places are left.  Of a part that is not taken none counts. */
+/*
+ * Hands on up to `places` groups that count, or that do not; returns how many
+ * places are left.  Of a part that is not taken none counts.
+ */
 static size_t
 take_groups(const ranked_groups *ranked, bool counts, bool is_taken, size_t places, void *argument,
 			void (*take) (void *argument, pe_u128 group, bool counts))
@@ -575,7 +582,8 @@ put_large_groups_together(ranked_groups *ranked)
 }
 
 void
-pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit, const pe_periods_cut *periods,
+pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit,
+					  const pe_periods_cut *periods,
 					  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
 					  void (*take) (void *argument, pe_u128 group, bool counts))
 {

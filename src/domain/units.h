@@ -3,48 +3,60 @@
  *	  Which rows count, where a unit of privacy may have several.
  *
  * Of a unit's rows that no predicate, NULL or value outside has dropped, the k
- * with the smallest SipHash(dataset key, unit || cell || j) count (base/prf.h), j = 1, 2,
- * ... numbering the unit's equal rows, those in one cell: 4 bytes, or 16 of a wide one.  So the counts are the
- * sum over units of a function of the unit's own rows: what is added to them by
- * one unit is some x in N^n with sum x <= k, for any other rows, and that is
- * what the sensitivity is for (strategy/strategy.h).  The same rows are kept in every
- * order of reading, by every worker, in every partition.
+ * with the smallest SipHash(dataset key, unit || cell || j) count (base/prf.h),
+ * j = 1, 2, ... numbering the unit's equal rows, those in one cell: 4 bytes, or
+ * 16 of a wide one.  So the counts are the sum over units of a function of the
+ * unit's own rows: what is added to them by one unit is some x in N^n with
+ * sum x <= k, for any other rows, and that is what the sensitivity is for
+ * (strategy/strategy.h).  The same rows are kept in every order of reading, by
+ * every worker, in every partition.
  *
- * A unit stands for its 128-bit SipHash under the first half of the dataset's key, rows
- * are ranked under the second.  Two units with the same hash would be cut as one, and a neighbour
- * then reaches 2k; with 2^30 units that has a chance below 2^-68, over the key,
- * which no writer of rows knows.  Two rows of a unit with the same rank, which are as
- * rare, may be chosen by their order: as many count, and Delta is the same.
+ * A unit stands for its 128-bit SipHash under the first half of the dataset's
+ * key, rows are ranked under the second.  Two units with the same hash would be
+ * cut as one, and a neighbour then reaches 2k; with 2^30 units that has a
+ * chance below 2^-68, over the key, which no writer of rows knows.  Two rows of
+ * a unit with the same rank, which are as rare, may be chosen by their order:
+ * as many count, and Delta is the same.
  *
- * What is kept of a row is its unit, its cell and whether it counts.  One that is dropped has
- * the cell that it would be in, with a cell of 0 for an attribute that drops it, and is
- * stored, sorted, ranked and chosen like any other: only behind all that count, so that it
- * takes no place of theirs, and it adds 0 to its cell at the end.  Equal rows are put together whether
- * they count or not, so a state has as many entries under every predicate.  Where that is more memory than allowed, the table is read several
- * times, each time for the units in one range of the hash: a number of times
- * that follows from the size of the table.  The hash is random to the writers of
- * the rows, so a range has the rows of its share of the units.  One unit takes an
+ * What is kept of a row is its unit, its cell and whether it counts.  One that
+ * is dropped has the cell that it would be in, with a cell of 0 for an
+ * attribute that drops it, and is stored, sorted, ranked and chosen like any
+ * other: only behind all that count, so that it takes no place of theirs, and
+ * it adds 0 to its cell at the end.  Equal rows are put together whether they
+ * count or not, so a state has as many entries under every predicate.  Where
+ * that is more memory than allowed, the table is read several times, each time
+ * for the units in one range of the hash: a number of times that follows from
+ * the size of the table.  The hash is random to the writers of the rows, so a
+ * range has the rows of its share of the units.  One unit takes an
  * entry per cell and 65535 rows at most.
  *
- * No memory limit here fails, for that would be an answer about the rows; a range
- * that holds more than expected takes more than expected.  Every row is hashed,
- * for its rank too, whether or not it is dropped or its unit has more than k, so
- * that time tells little of that: what is left is the order that rows come in, and of
- * a unit with more than k rows some of which are dropped, at most k places to be found anew.
+ * No memory limit here fails, for that would be an answer about the rows; a
+ * range that holds more than expected takes more than expected.  Every row is
+ * hashed, for its rank too, whether or not it is dropped or its unit has more
+ * than k, so that time shows little of that: what is left is the order that
+ * rows come in, and, for a unit with more than k rows and some of them dropped,
+ * at most k places to be found anew.
  *
- * People are counted by another cut of the same rows (pe_units_choose_cells).  A group is a
- * set of cells.  Of the groups in which a unit has rows that count, each is kept once, and at most m:
- * those with the smallest SipHash(dataset key, unit || group || 1), the group in 16 bytes.  So one unit adds at most m
- * distinct groups, each once, for any other rows: strategy/people.c has the sensitivity of that.
- * It is a function of the unit's own rows and of the groups, whatever else the cells tell apart.  Every
- * entry is mapped, hashed and sorted by its hash, whether its rows count or not, and the groups of
- * dropped rows fill the places that are left: the work is the same under every predicate.
+ * People are counted by another cut of the same rows (pe_units_choose_cells).
+ * A group is a set of cells.  Of the groups in which a unit has rows that
+ * count, each is kept once, and at most m: those with the smallest
+ * SipHash(dataset key, unit || group || 1), the group in 16 bytes.  So one unit
+ * adds at most m distinct groups, each once, for any other rows:
+ * strategy/people.c has the sensitivity of that.  It is a function of the
+ * unit's own rows and of the groups, for any other distinction that the cells
+ * make.  Every entry is mapped, hashed and sorted by its hash, whether its rows
+ * count or not, and the groups of dropped rows fill the places that are left:
+ * the work is the same under every predicate.
  *
- * How many units have so many rows is the third (pe_units_count_sizes): a unit adds one to one cell.
+ * How many units have so many rows is the third (pe_units_count_sizes): a unit
+ * adds one to one cell.
  *
- * Where cells are told apart by periods (pe_periods_cut), rows and groups are cut in each period by itself, and those of the first p
- * periods of a unit that have rows that count are taken.  So a unit adds in each period some x in N^n with sum x <= k, or m distinct groups, and nothing
- * but in p periods, for any other rows.  Which periods these are does not change with what comes in later ones: time/continual.h asks for that.
+ * Where periods distinguish cells (pe_periods_cut), rows and groups are cut in
+ * each period by itself, and those of the first p periods of a unit that have
+ * rows that count are taken.  So a unit adds in each period some x in N^n with
+ * sum x <= k, or m distinct groups, and nothing but in p periods, for any other
+ * rows.  Which periods these are does not change with what comes in later ones:
+ * time/continual.h asks for that.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H
@@ -58,7 +70,7 @@
 #define PE_UNIT_KEY 32
 
 /*
- * How to cut: what the reader of the rows is told, as bytes of this machine.
+ * How to cut: what the reader of the rows is given, as bytes of this machine.
  * It holds the key.
  */
 typedef struct pe_cut
@@ -68,7 +80,11 @@ typedef struct pe_cut
 	int32_t		max_rows;		/* k */
 	uint32_t	range;			/* of so many: units of this range of the hash are counted */
 	uint32_t	ranges;
-	uint32_t	whole;			/* 1: wherever a state comes from, it holds all rows of its units or none, so that it is cut before it travels */
+	/*
+	 * 1: wherever a state comes from, it holds all rows of its units or none,
+	 * so that it is cut before it travels
+	 */
+	uint32_t	whole;
 } pe_cut;
 
 /* So many rows of one unit in one cell, and how many of them count. */
@@ -108,7 +124,7 @@ typedef struct pe_units
 	bool		sorted;			/* by unit and cell, equal ones together */
 } pe_units;
 
-/* How cells are told apart by periods. */
+/* How periods distinguish cells. */
 typedef struct pe_periods_cut
 {
 	pe_u128		cells;			/* of each period, one after the other */
@@ -146,7 +162,10 @@ extern void pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut);
 extern void pe_unit_hash(const pe_unit_keys *keys, const void *bytes, size_t size, uint64_t unit[2]);
 extern bool pe_unit_in_range(const pe_cut *cut, const uint64_t unit[2]);
 
-/* limit: as in a cut.  An empty state of narrow cells; of a product of at most PE_WIDE_CELLS, narrow if their numbers fit an int32. */
+/*
+ * limit: as in a cut.  An empty state of narrow cells; of a product of at most
+ * PE_WIDE_CELLS, narrow if their numbers fit an int32.
+ */
 extern void pe_units_init(pe_units *units, size_t limit);
 extern void pe_units_init_product(pe_units *units, size_t limit, pe_u128 cells);
 
@@ -173,7 +192,8 @@ pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell, bool counts)
 static inline void
 pe_units_add_wide(pe_units *units, const uint64_t unit[2], pe_u128 cell, bool counts)
 {
-	units->wide[units->entries++] = (pe_wide_rows) {.unit = {unit[0], unit[1]}, .cell = cell, .rows = 1, .counted = counts};
+	units->wide[units->entries++] = (pe_wide_rows) {.unit = {unit[0], unit[1]}, .cell = cell,
+		.rows = 1, .counted = counts};
 	units->sorted = false;
 }
 
@@ -193,23 +213,27 @@ extern void pe_units_merge(pe_units *units, pe_units *other);
  * Hands on the rows that are chosen, in any order, and whether each counts: a unit's dropped rows
  * fill its places.  As many are handed on under every predicate.  periods: NULL if cells have none.  Units are sorted.
  */
-extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods,
+extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+							const pe_periods_cut *periods,
 							void (*take) (void *argument, pe_u128 cell, bool counts), void *argument);
 
 /*
  * Adds the rows that count to count, which has so many cells; periods as above; units are sorted.
  * pe_bug for a cell that is not among them.
  */
-extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods,
-						   int32_t cells, int64_t *count);
+extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+						   const pe_periods_cut *periods, int32_t cells, int64_t *count);
 
 /*
- * Hands on the groups that are chosen, in any order, and whether each counts: at most groups_per_unit of each
- * unit, or of each of its periods, no group of a unit twice.  group: sets the group of a cell, whether or not it returns that the
- * cell counts in it; it depends on the cell alone, and tells periods apart where there are any.  As many groups are handed on under every predicate.
- * Units are sorted.
+ * Hands on the groups that are chosen, in any order, and whether each counts:
+ * at most groups_per_unit of each unit, or of each of its periods, no group of
+ * a unit twice.  group: sets the group of a cell, whether or not it returns
+ * that the cell counts in it; it depends on the cell alone, and distinguishes
+ * periods where there are any.  As many groups are handed on under every
+ * predicate.  Units are sorted.
  */
-extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit, const pe_periods_cut *periods,
+extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys,
+								  int32_t groups_per_unit, const pe_periods_cut *periods,
 								  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
 								  void (*take) (void *argument, pe_u128 group, bool counts));
 

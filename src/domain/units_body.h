@@ -91,7 +91,10 @@ NAME(sort_entries)(ROWS *entry, size_t entries, int level)
 		NAME(sort_few)(entry, entries);
 }
 
-/* Appends an entry to the entries before it, of which the last may be of the same rows. */
+/*
+ * Appends an entry to the entries before it; the last of them may be of the
+ * same rows.
+ */
 static size_t
 NAME(append)(ROWS *entry, size_t entries, const ROWS *next)
 {
@@ -151,7 +154,10 @@ NAME(entries_are_sound)(const ROWS *entry, size_t entries, CELL cells)
 	return true;
 }
 
-/* Leaves of the rows of a unit in a cell one, which counts if any of them does, and returns how many entries are left. */
+/*
+ * Leaves of the rows of a unit in a cell one, which counts if any of them does,
+ * and returns how many entries are left.
+ */
 static size_t
 NAME(keep_once)(ROWS *entry, size_t entries)
 {
