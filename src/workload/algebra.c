@@ -355,7 +355,8 @@ static double *
 contract(const axis *along, int power, const double *in, size_t outer, size_t inner)
 {
 	double	   *out = pe_alloc(outer * along->queries * inner, sizeof(double));
-	double	   *sums = is_of_ranges(along->factor) ? pe_alloc(((size_t) along->classes + 1) * inner, sizeof(double)) : NULL;
+	double	   *sums = is_of_ranges(along->factor)
+		? pe_alloc(((size_t) along->classes + 1) * inner, sizeof(double)) : NULL;
 
 	for (size_t o = 0; o < outer; o++)
 		contract_slice(along, power, in + o * along->classes * inner, inner, sums,
@@ -473,7 +474,8 @@ pe_workload_apply_squares(const pe_workload *workload, const pe_classes *classes
 }
 
 void
-pe_workload_apply_power(const pe_workload *workload, const pe_classes *classes, int power, const double *d, double *answer)
+pe_workload_apply_power(const pe_workload *workload, const pe_classes *classes, int power,
+						const double *d, double *answer)
 {
 	apply(workload, classes, power, d, answer);
 }
@@ -691,7 +693,8 @@ pe_term_row(const pe_term *term, const pe_classes *classes, const int32_t *facto
 
 	if (is_whole(term))
 	{
-		memcpy(row, term->factor[0].entry + (size_t) factor_query[0] * classes->cells, classes->cells * sizeof(int32_t));
+		memcpy(row, term->factor[0].entry + (size_t) factor_query[0] * classes->cells,
+			   classes->cells * sizeof(int32_t));
 		return;
 	}
 	axes_of_term(term, classes, axes);
@@ -795,7 +798,8 @@ part_of_term(const pe_term *from, const int *attribute, int attributes, pe_term 
 }
 
 void
-pe_workload_part(const pe_workload *workload, const int *attribute, int attributes, const double *weight, pe_workload *part)
+pe_workload_part(const pe_workload *workload, const int *attribute, int attributes,
+				 const double *weight, pe_workload *part)
 {
 	int64_t		queries = 0;
 

@@ -1,6 +1,7 @@
 /*
  * algebra.h
- *	  Classes of cells that no query tells apart, workloads over them, and queries one by one.
+ *	  Classes of cells that no query distinguishes, workloads over them, and
+ *	  queries one by one.
  */
 #ifndef PE_WORKLOAD_ALGEBRA_H
 #define PE_WORKLOAD_ALGEBRA_H
@@ -8,7 +9,7 @@
 #include "workload/workload.h"
 
 /* ----------
- * Classes of cells that no query tells apart.
+ * Classes of cells that no query distinguishes.
  *
  * Per attribute, neighbouring cells are in one class if every factor on the
  * attribute gives them the same weights; an attribute that no factor names is
@@ -27,7 +28,7 @@ typedef struct pe_classes
 	int32_t    *first[PE_MAX_ATTRIBUTES];	/* the first cell of each class */
 } pe_classes;
 
-/* The classes that the workloads, all over one shape, tell apart together. */
+/* The classes that the workloads, all over one shape, distinguish together. */
 extern void pe_classes_init(const pe_workload *const *workloads, int count, pe_classes *classes);
 extern void pe_classes_free(pe_classes *classes);
 
@@ -130,7 +131,10 @@ typedef struct pe_query_source
 	const void *argument;
 } pe_query_source;
 
-/* The queries of a workload over some of its classes, which are the columns; those that ask for none of them are left out. */
+/*
+ * The queries of a workload over some of its classes, which are the columns;
+ * those that ask for none of them are left out.
+ */
 typedef struct pe_workload_source
 {
 	const pe_workload *workload;

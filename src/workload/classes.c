@@ -1,6 +1,6 @@
 /*
  * classes.c
- *	  Classes of cells that no query tells apart.  See algebra.h.
+ *	  Classes of cells that no query distinguishes.  See algebra.h.
  */
 #include "workload/algebra.h"
 

@@ -25,10 +25,12 @@ read_width(pe_text *t, int32_t *width)
 		return pe_text_unexpected(t, "a whole number of periods");
 	if (memchr(t->text + start, '.', t->at - start) != NULL || memchr(t->text + start, 'e', t->at - start) != NULL ||
 		memchr(t->text + start, 'E', t->at - start) != NULL || t->at - start > 9)
-		return pe_text_fail(t, PE_TEXT_INVALID, start, "the periods of a window are a whole number from 1 to %d", PE_MAX_PERIODS);
+		return pe_text_fail(t, PE_TEXT_INVALID, start,
+							"the periods of a window are a whole number from 1 to %d", PE_MAX_PERIODS);
 	*width = (int32_t) strtol(t->text + start, NULL, 10);
 	if (*width < 1 || *width > PE_MAX_PERIODS)
-		return pe_text_fail(t, PE_TEXT_INVALID, start, "the periods of a window are a whole number from 1 to %d", PE_MAX_PERIODS);
+		return pe_text_fail(t, PE_TEXT_INVALID, start,
+							"the periods of a window are a whole number from 1 to %d", PE_MAX_PERIODS);
 	return pe_text_take(t, ')', "\")\"");
 }
 

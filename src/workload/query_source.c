@@ -74,8 +74,9 @@ largest_weight(const pe_workload *workload)
 }
 
 /*
- * Leaves out the queries whose weights are all zero over the columns: rows of zeros, or
- * cells that a predicate rules out.  They have no variance, whatever is measured.
+ * Leaves out the queries whose weights are all zero over the columns: rows of
+ * zeros, or cells that a predicate rules out.  They have no variance, for any
+ * measurement.
  */
 static void
 leave_out_zeros(pe_workload_source *kept)
@@ -108,7 +109,8 @@ pe_workload_source_init(const pe_workload *workload, const pe_classes *classes,
 	kept->local = pe_alloc((size_t) workload->queries, sizeof(int32_t));
 	pe_workload_index(workload, kept->term, kept->local);
 	leave_out_zeros(kept);
-	*source = (pe_query_source) {kept->queries, largest_weight(workload), gram, rows_of_workload, variances_of_workload, kept};
+	*source = (pe_query_source) {kept->queries, largest_weight(workload), gram, rows_of_workload,
+		variances_of_workload, kept};
 }
 
 void

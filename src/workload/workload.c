@@ -181,7 +181,8 @@ use_name(parser *p, pe_factor *factor, const char *name)
 	if (factor->attribute < 0)
 		return p->named
 			? pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, factor->position,
-				   "attribute \"%.*s\" of the workload is not among the attributes asked for", pe_shown_size(name), name)
+				   "attribute \"%.*s\" of the workload is not among the attributes asked for",
+				   pe_shown_size(name), name)
 			: pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, factor->position,
 				   "\"%.*s\" is no number of cells, and there are no attributes here", pe_shown_size(name), name);
 	return true;
@@ -194,7 +195,8 @@ collect_size(parser *p, int place, int32_t cells, int position)
 	pe_shape   *shape = &p->workload->shape;
 
 	if (place >= PE_MAX_ATTRIBUTES)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position, "a product of the workload has more than %d factors", PE_MAX_ATTRIBUTES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position,
+							"a product of the workload has more than %d factors", PE_MAX_ATTRIBUTES);
 	if (shape->cells[place] != 0 && shape->cells[place] != cells)
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, position,
 					"factor %d has %d cells here and %d before", place + 1, cells, shape->cells[place]);
@@ -260,7 +262,8 @@ use_ordered_attribute(parser *p, pe_factor *factor)
 	if (p->spelling)
 		return true;
 	if (!p->named)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "a number of cells is needed here, in parentheses");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position,
+							"a number of cells is needed here, in parentheses");
 	for (int a = 0; a < shape->attributes; a++)
 		if (shape->ordered[a] > 0)
 		{
@@ -293,7 +296,8 @@ size_factor(parser *p, pe_factor *factor)
 		if (factor->cells == 0)
 		{
 			describe_attribute(shape, factor->attribute, name, sizeof(name));
-			return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "%s is not ordered: its levels do not ascend", name);
+			return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position,
+								"%s is not ordered: its levels do not ascend", name);
 		}
 	}
 	switch (factor->constructor)
@@ -318,7 +322,8 @@ size_factor(parser *p, pe_factor *factor)
 			return true;		/* counted when they were read */
 	}
 	if (queries > PE_MAX_QUERIES)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position,
+							"the workload has more than %d queries", PE_MAX_QUERIES);
 	factor->queries = (int32_t) queries;
 	return true;
 }
@@ -351,7 +356,8 @@ read_cells(parser *p, int32_t ordered, int32_t *from, int32_t *to)
 	if (*from > *to)
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its first cell to its last");
 	if (!p->collecting && ordered > 0 && *to >= ordered)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "range %d-%d is beyond the last cell, %d", *from, *to, ordered - 1);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start,
+							"range %d-%d is beyond the last cell, %d", *from, *to, ordered - 1);
 	return true;
 }
 
@@ -399,11 +405,13 @@ find_bins(parser *p, const pe_factor *factor, pe_declared *bins)
 
 	if (p->source == NULL ||
 		!p->source->attribute(p->source->context, p->workload->shape.name[factor->attribute], bins))
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "a range of edges needs an attribute: there are none here");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at,
+							"a range of edges needs an attribute: there are none here");
 	if (bins->domain->kind == PE_BINS && bins->domain->classes == 0)
 		return true;
 	describe_attribute(&p->workload->shape, factor->attribute, name, sizeof(name));
-	snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Give the numbers of the first and the last cell, from 0, such as 0-3.");
+	snprintf(p->t.error->hint, sizeof(p->t.error->hint),
+			 "Give the numbers of the first and the last cell, from 0, such as 0-3.");
 	return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "%s has %s and no edges", name,
 						bins->domain->classes > 0 ? "classes of cells" : "levels");
 }
@@ -541,7 +549,8 @@ read_rows(parser *p, pe_factor *factor)
 	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
 	pe_text_write(&p->t, "}");
 	if (columns > PE_MAX_CELLS)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position, "the matrix has more than %d columns", PE_MAX_CELLS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position,
+							"the matrix has more than %d columns", PE_MAX_CELLS);
 	factor->entry = list;
 	factor->queries = count / columns;
 	factor->cells = columns;
@@ -637,7 +646,8 @@ number_term(parser *p, pe_term *term, size_t position)
 		term->factor[f].stride = term->queries;
 		if (__builtin_mul_overflow(term->queries, (int64_t) term->factor[f].queries, &term->queries) ||
 			term->queries > PE_MAX_QUERIES)
-			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position, "the workload has more than %d queries", PE_MAX_QUERIES);
+			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position,
+								"the workload has more than %d queries", PE_MAX_QUERIES);
 	}
 	return true;
 }
@@ -726,9 +736,11 @@ read_marginals(parser *p, piece *made)
 	if (p->collecting)
 		return true;
 	if (k > attributes)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, made->position, "there are %d attributes, fewer than %d", attributes, k);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, made->position,
+							"there are %d attributes, fewer than %d", attributes, k);
 	if (binomial(attributes, k) > PE_MAX_TERMS)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position,
+							"the workload has more than %d terms", PE_MAX_TERMS);
 	made->term = keep(p, (size_t) binomial(attributes, k), sizeof(pe_term));
 	for (int i = 0; i < k; i++)
 		set[i] = i;
@@ -741,7 +753,8 @@ read_marginals(parser *p, piece *made)
 		term->first = made->queries;
 		made->queries += term->queries;
 		if (made->queries > PE_MAX_QUERIES)
-			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position,
+								"the workload has more than %d queries", PE_MAX_QUERIES);
 	} while (next_set(set, k, attributes));
 	return true;
 }
@@ -825,8 +838,9 @@ read_constructor(parser *p, int place, piece *made)
 		return read_marginals(p, made);
 	if (!find_constructor(name, &constructor))
 		return pe_text_fail(&p->t, PE_TEXT_SYNTAX, made->position,
-					"there is no workload constructor \"%.*s\": identity, total, prefix, all_range, width_range, ranges, marginals or matrix is expected",
-					pe_shown_size(name), name);
+							"there is no workload constructor \"%.*s\": identity, total, prefix, all_range, "
+							"width_range, ranges, marginals or matrix is expected",
+							pe_shown_size(name), name);
 	if (pe_text_next(&p->t) != '(' && (constructor == PE_IDENTITY || constructor == PE_TOTAL))
 		return whole_factor(p, constructor == PE_IDENTITY, made);
 	return read_factor(p, constructor, place, made);
@@ -848,7 +862,8 @@ read_primary(parser *p, int place, piece *made)
 	if (p->t.text[p->t.at] != '(')
 		return read_constructor(p, place, made);
 	if (++p->nesting > PE_MAX_NESTING)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, p->t.at, "more than %d parentheses within each other", PE_MAX_NESTING);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, p->t.at,
+							"more than %d parentheses within each other", PE_MAX_NESTING);
 	p->t.at++;
 	if (!read_union(p, place, made) || !pe_text_take(&p->t, ')', "\"+\", \"*\" or a closing parenthesis"))
 		return false;
@@ -879,10 +894,14 @@ weigh(parser *p, pe_term *term, double weight, size_t position)
 	term->weight *= weight;
 	if (term->weight >= WEIGHT_MIN * (1 - WEIGHT_SLACK) && term->weight <= WEIGHT_MAX * (1 + WEIGHT_SLACK))
 		return true;
-	return pe_text_fail(&p->t, PE_TEXT_INVALID, position, "weights multiplied must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, position,
+						"weights multiplied must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
 }
 
-/* The product of two terms; the queries of right run fastest, of which its union has so many. */
+/*
+ * The product of two terms; the queries of right, so many in its union, run
+ * fastest.
+ */
 static bool
 multiply_terms(parser *p, const pe_term *left, const pe_term *right, int64_t right_queries, pe_term *made)
 {
@@ -915,13 +934,16 @@ multiply(parser *p, piece *left, const piece *right)
 	if (p->collecting)
 		return true;
 	if (__builtin_mul_overflow(left->queries, right->queries, &left->queries) || left->queries > PE_MAX_QUERIES)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position,
+							"the workload has more than %d queries", PE_MAX_QUERIES);
 	if (terms > PE_MAX_TERMS)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position,
+							"the workload has more than %d terms", PE_MAX_TERMS);
 	term = keep(p, (size_t) terms, sizeof(pe_term));
 	for (int32_t l = 0; l < left->terms; l++)
 		for (int32_t r = 0; r < right->terms; r++)
-			if (!multiply_terms(p, &left->term[l], &right->term[r], right->queries, &term[(int64_t) l * right->terms + r]))
+			if (!multiply_terms(p, &left->term[l], &right->term[r], right->queries,
+								&term[(int64_t) l * right->terms + r]))
 				return false;
 	release_terms(p, left->term, left->terms);
 	release_terms(p, right->term, right->terms);
@@ -988,9 +1010,11 @@ unite(parser *p, piece *left, const piece *right, int32_t *room)
 	if (p->collecting)
 		return true;
 	if (left->terms + right->terms > PE_MAX_TERMS)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position,
+							"the workload has more than %d terms", PE_MAX_TERMS);
 	if (left->queries + right->queries > PE_MAX_QUERIES)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position,
+							"the workload has more than %d queries", PE_MAX_QUERIES);
 	if (left->terms + right->terms > *room)
 	{
 		pe_term    *larger;
@@ -1068,7 +1092,8 @@ collect_shape(parser *p)
 	for (int a = 0; a < shape->attributes; a++)
 	{
 		if (shape->cells[a] == 0)
-			return pe_text_fail(&p->t, PE_TEXT_INVALID, 0, "the workload gives no number of cells for factor %d", a + 1);
+			return pe_text_fail(&p->t, PE_TEXT_INVALID, 0,
+								"the workload gives no number of cells for factor %d", a + 1);
 		shape->ordered[a] = shape->cells[a];
 	}
 	return true;
@@ -1124,7 +1149,8 @@ char *
 pe_workload_canonical(const char *text, pe_text_error *error)
 {
 	pe_workload workload;
-	parser		p = {.t = {.what = "workload", .text = text, .error = error}, .collecting = true, .spelling = true, .workload = &workload};
+	parser		p = {.t = {.what = "workload", .text = text, .error = error}, .collecting = true,
+		.spelling = true, .workload = &workload};
 	piece		made;
 	bool		read;
 
