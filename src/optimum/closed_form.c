@@ -113,7 +113,8 @@ solve_diagonal(const double *v, int32_t n, pe_optimum *result)
 	double		sum = 0.0;
 	double		largest = 0.0;
 
-	*result = (pe_optimum) {.n = n, .rank = n, .full = true, .y = pe_la_vector((size_t) n), .x = pe_la_vector(pe_la_square(n))};
+	*result = (pe_optimum) {.n = n, .rank = n, .full = true, .y = pe_la_vector((size_t) n),
+		.x = pe_la_vector(pe_la_square(n))};
 	for (int32_t i = 0; i < n; i++)
 	{
 		double		entry = v[i + (size_t) i * (size_t) n];

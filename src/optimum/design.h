@@ -37,17 +37,26 @@ typedef struct pe_design
 
 extern void pe_design_free(pe_design *design);
 
-/* A power of two that brings V's largest entry, or least if that is more, to about 1: methods that work on V times it lose nothing. */
+/*
+ * A power of two that brings V's largest entry, or least if that is more, to
+ * about 1: methods that work on V times it lose nothing.
+ */
 extern double pe_design_scale(const double *v, int32_t n, double least);
 
-/* Called after every iteration by methods that have them: for experiments.  measure: what the method's rule for stopping looks at. */
+/*
+ * Called after every iteration by methods that have them: for experiments.
+ * measure: what the method's rule for stopping looks at.
+ */
 typedef struct pe_trace
 {
 	void		(*tell) (void *argument, int32_t iteration, double objective, double measure);
 	void	   *argument;
 } pe_trace;
 
-/* Tells of an iteration, unless it is the one that was told last (of this number: a stage begins where one before it has ended). */
+/*
+ * Reports an iteration, unless it is the one reported last (of this number: a
+ * stage begins where one before it has ended).
+ */
 extern void pe_trace_tell(const pe_trace *trace, int32_t *told, int32_t iteration, double objective, double measure);
 
 /* V must have a size and be finite: else pe_bug. */

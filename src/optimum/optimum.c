@@ -496,7 +496,8 @@ settle_result(search *s, pe_optimum *result)
 			pe_bug("an evaluation of the strategy cannot be repeated");
 	}
 	scale_of_result(s);
-	*result = (pe_optimum) {.n = dual->n, .rank = dual->rank, .upper = s->upper, .lower = s->lower, .iterations = s->evaluations};
+	*result = (pe_optimum) {.n = dual->n, .rank = dual->rank, .upper = s->upper, .lower = s->lower,
+		.iterations = s->evaluations};
 	result->y = pe_alloc((size_t) dual->n, sizeof(double));
 	for (int32_t i = 0; i < dual->n; i++)
 		result->y[i] = s->lower_y[pe_dual_index(dual, i)];

@@ -164,8 +164,8 @@ extern bool pe_closed_form(const double *v, int32_t n, const int32_t *count, int
 
 /*
  * Solves for the queries of source over n columns, 1 <= n <= PE_OPTIMUM_CELLS,
- * all of them not zero, until upper / lower - 1 <= gap.  design->finished tells
- * whether that was reached; the bounds hold in both cases.
+ * all of them not zero, until upper / lower - 1 <= gap.  design->finished: that
+ * was reached; the bounds hold in both cases.
  * lower: of the largest variance for every strategy; upper: for this one, for
  * rounding a little more, as optimum.h has it; design->objective is the same.
  *
@@ -204,12 +204,14 @@ extern size_t pe_optimum_max_memory(int32_t queries, int32_t n);
 #define PE_PAIRS_CELLS 2048
 
 /*
- * From the optimum for V of add_remove (n >= 1) to the best strategy that is known here, with
- * these distances instead of the diagonal of X: its own with the largest multiple of 11' that
- * costs nothing, or that of weights.  upper and lower are of this problem; y is no more.  The
- * search ends at the gap, or after a number of evaluations that n decides: 1e-3 is
- * usual for 64 columns, and a few percent for 1,000, up to a fifth where columns are unlike.  With more than PE_PAIRS_CELLS columns there is
- * none, and lower is that of add_remove, up to half of the optimum.
+ * From the optimum for V of add_remove (n >= 1) to the best strategy that is
+ * known here, with these distances instead of the diagonal of X: its own with
+ * the largest multiple of 11' that costs nothing, or that of weights.  upper
+ * and lower are of this problem; y is no more.  The search ends at the gap, or
+ * after a number of evaluations that n decides: 1e-3 is usual for 64 columns,
+ * and a few percent for 1,000, up to a fifth where columns are unlike.  With
+ * more than PE_PAIRS_CELLS columns there is none, and lower is that of
+ * add_remove, up to half of the optimum.
  *
  * Polls between LAPACK calls; reports progress once per evaluation.
  */
@@ -250,7 +252,11 @@ typedef struct pe_p_identity_options
 {
 	int32_t		sums;			/* p, rows of Theta; 0: the paper's n / 16, at least 1 */
 	int32_t		starts;			/* besides the one with a single sum; 0: 5 for small n, fewer for larger ones */
-	int32_t		evaluations;	/* of the objective from one start, and at one size of groups, at most; 0: as many as take bearable time */
+	/*
+	 * of the objective from one start, and at one size of groups, at most; 0:
+	 * as many as take bearable time
+	 */
+	int32_t		evaluations;
 } pe_p_identity_options;
 
 /*

@@ -104,14 +104,17 @@ rayleigh_quotient(const pe_dual *dual, const pe_dual_block *block, const double 
  *
  *	 T = tr N^-.5 >= sum rho_k^-.5
  *
- * by the inequality of Peierls, x^-.5 being convex; and for X with s_k = rho_k^-.5
- * F(X) = sum u_k'N^-1 u_k / s_k, where u_k'N^-1 u_k = 1 / rho_k + r'N^-1 r / rho_k^2 with the
- * residual r of u_k.  |r| is at most e = rounding max mu, and N^-1 at most 1 / (min rho - e).
- * Rounding of rho: of order eps for the entries of the factor of N, none of which is longer than
- * sqrt(max mu), beside sqrt(rho); and that of a sum.  U's orthogonality costs rounding T.
+ * by the inequality of Peierls, x^-.5 being convex; and for X, with
+ * s_k = rho_k^-.5, F(X) = sum u_k'N^-1 u_k / s_k, where u_k'N^-1
+ * u_k = 1 / rho_k + r'N^-1 r / rho_k^2 with the residual r of u_k.  |r| is at
+ * most e = rounding max mu, and N^-1 at most 1 / (min rho - e).  Rounding of
+ * rho: of order eps for the entries of the factor of N, none longer than
+ * sqrt(max mu), beside sqrt(rho); and that of a sum.  U's orthogonality costs
+ * rounding T.
  *
- * c and d are those of V up to the rounding of sums of n products: as pe_dual_gram_error has
- * it for F, and half as much for T, which is concave in V.
+ * c and d are those of V up to the rounding of sums of n products: as
+ * pe_dual_gram_error has it for F, and half as much for T, which is concave in
+ * V.
  */
 bool
 pe_dual_chain_spectrum(pe_dual *dual, pe_dual_block *block)

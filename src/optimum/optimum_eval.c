@@ -182,7 +182,8 @@ pe_dual_memory(int32_t n)
 {
 	/* row factor, eigenvectors and scratch; split blocks need less than half of it all */
 	return (3 * pe_la_square(n) + pe_la_eigen_work(n)) * sizeof(double)
-		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (11 * sizeof(double) + sizeof(float)) + 2 * sizeof(pe_dual_block);
+		+ pe_la_eigen_iwork(n) * sizeof(int32_t) +
+		(size_t) n * (11 * sizeof(double) + sizeof(float)) + 2 * sizeof(pe_dual_block);
 }
 
 double

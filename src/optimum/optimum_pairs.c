@@ -27,7 +27,11 @@
 #define LEAST_SAMPLE 64			/* columns of the small problem */
 #define SAMPLING 4				/* or so many times fewer */
 #define SAMPLE_WORK 8			/* so many times less work for it */
-#define ALIKE 0.7				/* mean distance from the nearest of them, relative to the largest, up to which it helps */
+/*
+ * mean distance from the nearest of them, relative to the largest, up to which
+ * it helps
+ */
+#define ALIKE 0.7
 #define SAMPLE_PART 0.98		/* of the weights that it gives */
 #define SHARPNESS 20			/* weights start as this power of the distance */
 #define ZERO_PART 0.25			/* of the weights that start at the distances from 0 */
@@ -144,7 +148,8 @@ block_spectrum(search *s, int32_t b)
 	double	   *built = dual->blocks == 1 ? NULL : pe_dual_build_block(s->x, s->n, b, size);
 
 	pe_poll();
-	pe_la_gemm(false, false, rank, size, size, 1.0, block->r, rank, built != NULL ? built : s->x, size, 0.0, s->g[b], rank);
+	pe_la_gemm(false, false, rank, size, size, 1.0, block->r, rank, built != NULL ? built : s->x,
+			   size, 0.0, s->g[b], rank);
 	pe_free(built);
 	pe_la_gemm(false, true, rank, rank, size, 1.0, s->g[b], rank, block->r, rank, 0.0, dual->scratch, rank);
 	pe_poll();
@@ -551,7 +556,8 @@ take_result(const search *s, pe_optimum *optimum)
 
 		for (int32_t b = 0; b < dual->blocks; to += dual->block[b++].rank)
 			for (int32_t k = 0; k < dual->block[b].rank && index < dual->block[b].size; k++)
-				to[k] = pe_dual_basis(dual, b, j) * s->best[b][(size_t) k + (size_t) index * (size_t) dual->block[b].rank];
+				to[k] = pe_dual_basis(dual, b, j) *
+					s->best[b][(size_t) k + (size_t) index * (size_t) dual->block[b].rank];
 	}
 	x = square_of(&(pe_optimum) {.n = s->n, .rank = dual->rank, .factor = optimum->factor});
 	if (optimum->full)
@@ -595,7 +601,8 @@ pe_optimum_pairs(const double *v, double gap, pe_optimum *optimum)
 static size_t
 search_memory(int32_t n)
 {
-	return pe_dual_memory(n) + 4 * pe_la_square(n) * sizeof(double) + (size_t) n * (2 * sizeof(double) + 2 * sizeof(int32_t));
+	return pe_dual_memory(n) + 4 * pe_la_square(n) * sizeof(double) +
+		(size_t) n * (2 * sizeof(double) + 2 * sizeof(int32_t));
 }
 
 size_t
@@ -606,7 +613,10 @@ pe_optimum_pairs_memory(int32_t n)
 
 	if (n > PE_PAIRS_CELLS)
 		return memory;
-	/* the search: weights, X, G and the best one; a block of S is no larger than what it leaves free; the small searches */
+	/*
+	 * the search: weights, X, G and the best one; a block of S is no larger
+	 * than what it leaves free; the small searches
+	 */
 	for (int32_t size = n; size > LEAST_SAMPLE; size = size / SAMPLING > LEAST_SAMPLE ? size / SAMPLING : LEAST_SAMPLE)
 		memory += search_memory(size) + 2 * pe_la_square(size) * sizeof(double);
 	memory += search_memory(n <= LEAST_SAMPLE ? n : LEAST_SAMPLE);

@@ -19,7 +19,11 @@
 
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
-#define MOST_ROUNDING 1e-2		/* of the objective, by a bound that is 10^5 times what happens: a larger Theta is none */
+/*
+ * of the objective, by a bound that is 10^5 times what happens: a larger Theta
+ * is none
+ */
+#define MOST_ROUNDING 1e-2
 #define SHORTEST_STEP 1e-12
 #define FIRST_STEP 0.1			/* of the entry that moves most; Theta is about 1 */
 #define OPERATIONS 3e11			/* in floating point, of all starts together, about */
@@ -242,7 +246,10 @@ is_held(const search *s, size_t k)
 	return s->theta[k] == 0 && s->gradient[k] > 0;
 }
 
-/* The direction of L-BFGS, every vector cut to the entries that are free: an entry that is held hardly ever was part of a step. */
+/*
+ * The direction of L-BFGS, every vector cut to the entries that are free: an
+ * entry that is held hardly ever was part of a step.
+ */
 static void
 make_direction(search *s)
 {
@@ -467,9 +474,11 @@ limits_of(int32_t n, int32_t p, bool grouped, const pe_p_identity_options *optio
 	limits		l = {options->starts, options->evaluations};
 
 	if (l.starts == 0)
-		l.starts = (int32_t) fmin(fmax(evaluations / (grouped ? GROUPED_EVALUATIONS : MOST_EVALUATIONS), 1), MOST_STARTS);
+		l.starts = (int32_t) fmin(fmax(evaluations / (grouped ? GROUPED_EVALUATIONS : MOST_EVALUATIONS), 1),
+								  MOST_STARTS);
 	if (l.evaluations == 0)
-		l.evaluations = (int32_t) fmin(fmax(evaluations, grouped ? GROUPED_LEAST : LEAST_EVALUATIONS), MOST_EVALUATIONS);
+		l.evaluations = (int32_t) fmin(fmax(evaluations, grouped ? GROUPED_LEAST : LEAST_EVALUATIONS),
+									   MOST_EVALUATIONS);
 	return l;
 }
 
@@ -496,15 +505,15 @@ factor_of(const double *theta, int32_t n, int32_t p)
 /* ------------------------------------------------------------------
  * Groups of columns
  *
- * Of many columns those that are most alike are paired, and Theta is looked for first with
- * columns that are the same within a pair. With S the columns of the groups, of G = S'S
- * columns each,
+ * Of many columns those that are most alike are paired, and Theta is looked for
+ * first with columns that are the same within a pair.  With S the columns of
+ * the groups, of G = S'S columns each,
  *
  *	 Theta = Phi G^-.5 S',  Theta Theta' = Phi Phi',  V_G = G^-.5 S'V S G^-.5
  *
- * make the objective that of Phi and V_G, but for what columns contribute by themselves, the sum of
- * V_jj over a group: what is found is worth as much among all columns, and the search among them
- * begins there.
+ * make the objective that of Phi and V_G, except what columns contribute by
+ * themselves, the sum of V_jj over a group: what is found is worth as much
+ * among all columns, and the search among them begins there.
  * ------------------------------------------------------------------
  */
 
@@ -583,7 +592,8 @@ search_init_groups(search *s, const problem *f, const int32_t *group_of, int32_t
 	pe_free(own);
 }
 
-static void minimise(search *s, bool grouped, double gain, const pe_p_identity_options *options, report *r, found *best);
+static void minimise(search *s, bool grouped, double gain, const pe_p_identity_options *options,
+					 report *r, found *best);
 
 /* Theta from the groups of columns; false if they have none that is better than 0. */
 static bool
@@ -628,7 +638,8 @@ minimise(search *s, bool grouped, double gain, const pe_p_identity_options *opti
 }
 
 void
-pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
+pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options,
+			  const pe_trace *trace, pe_design *design)
 {
 	int32_t		p = pe_p_identity_sums(n, options);
 	report		r = {trace, 0};
