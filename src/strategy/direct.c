@@ -95,7 +95,8 @@ gram_is_exact(const bound *b, const double *gram)
 
 /* Hands on the rows of G over the columns. */
 static void
-hand_on(const bound *b, const double *gram, void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument)
+hand_on(const bound *b, const double *gram,
+		void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument)
 {
 	pe_i128    *product = pe_alloc((size_t) b->columns, sizeof(*product));
 

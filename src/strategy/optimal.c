@@ -45,7 +45,10 @@ round_full(pe_rounding *m, double *x)
 	pe_free(copy);
 }
 
-/* For substitutions the optimum may be farther from its bound than the gap: rounding is then held against the optimum. */
+/*
+ * For substitutions the optimum may be farther from its bound than the gap:
+ * rounding is then held against the optimum.
+ */
 static void
 make_sum(pe_rounding *m)
 {

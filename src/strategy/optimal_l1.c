@@ -78,7 +78,10 @@ pe_unit_triangle(int32_t rows)
 	return triangle;
 }
 
-/* Delta_1^2 tr(N'V N), N = B^+: the rows of the basis measured; 0 if that cannot be told. */
+/*
+ * Delta_1^2 tr(N'V N), N = B^+: the rows of the basis measured; 0 if that is
+ * not known.
+ */
 static double
 objective_of_basis(const pe_strategy *rows_of_basis, const double *v)
 {

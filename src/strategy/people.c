@@ -1,30 +1,36 @@
 /*
  * people.c
- *	  The sensitivity where a unit is counted at most once in each column.  See strategy.h.
+ *	  The sensitivity where a unit is counted at most once in each column.  See
+ *	  strategy.h.
  *
- * Released: A x with noise, x_j the number of units with a row that counts in column j; the cut keeps
- * a unit in at most m columns.  Neighbouring tables differ in one unit, whose contribution to x
- * is the sum of e_j over a set S of at most m columns, also none.  With G = A'A:
+ * Released: A x with noise, x_j the number of units with a row that counts in
+ * column j; the cut keeps a unit in at most m columns.  Neighbouring tables
+ * differ in one unit, whose contribution to x is the sum of e_j over a set S of
+ * at most m columns, also none.  With G = A'A:
  *
- *	 add_remove:  |sum over S of a_i|^2 = sum over i in S of (G_ii + sum over j in S, j != i, of G_ij)
+ *	 add_remove:  |sum over S of a_i|^2
+ *		= sum over i in S of (G_ii + sum over j in S, j != i, of G_ij)
  *
- * where the inner sum has at most m - 1 terms: at most r_i = G_ii + the sum of the m - 1 largest
- * positive G_ij.  So Delta^2 is at most the sum of the m largest r_i.
+ * where the inner sum has at most m - 1 terms: at most r_i = G_ii + the sum of
+ * the m - 1 largest positive G_ij.  So Delta^2 is at most the sum of the m
+ * largest r_i.
  *
  *	 substitute:  |sum over S of a_i - sum over T of a_j|^2
  *
- * where columns of both cancel: S and T have none in common, and together at most 2 m.  For i in S the inner sum is over
- * at most m - 1 others of S, with G_ij, and at most m of T, with -G_ij: at most
- * r_i = G_ii + the sum of the m - 1 largest positive G_ij + the sum of the m largest positive -G_ij, and the same for i in T.
- * So Delta^2 is at most the sum of the 2 m largest r_i.  By the triangle inequality it
- * is also at most four times that of add_remove.
+ * where columns of both cancel: S and T have none in common, and together at
+ * most 2 m.  For i in S the inner sum is over at most m - 1 others of S, with
+ * G_ij, and at most m of T, with -G_ij: at most r_i = G_ii + the sum of the m -
+ * 1 largest positive G_ij + the sum of the m largest positive -G_ij, and the
+ * same for i in T.  So Delta^2 is at most the sum of the 2 m largest r_i.  By
+ * the triangle inequality it is also at most four times that of add_remove.
  *
- * r_i <= m max_j |a_j|^2 (2 m for substitute) as |G_ij| <= max_j |a_j|^2: never more than m (2 m) copies of one column.  Where
- * columns are counted one by one G = I, and the sums are min(m, columns) and min(2 m, columns),
- * which are reached.
+ * r_i <= m max_j |a_j|^2 (2 m for substitute) as |G_ij| <= max_j |a_j|^2: never
+ * more than m (2 m) copies of one column.  Where columns are counted one by one
+ * G = I, and the sums are min(m, columns) and min(2 m, columns), which are
+ * reached.
  *
- * L1: |sum over S of a_i|_1 is at most the sum of the m largest |a_j|_1, of the 2 m largest for substitute;
- * of a direct strategy m (2 m) times the largest.
+ * L1: |sum over S of a_i|_1 is at most the sum of the m largest |a_j|_1, of the
+ * 2 m largest for substitute; of a direct strategy m (2 m) times the largest.
  */
 #include "strategy/strategy.h"
 

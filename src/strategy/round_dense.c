@@ -304,7 +304,8 @@ pe_round_dense(const pe_real_strategy *real, pe_strategy *strategy)
 		return false;
 	goal = real_objective(real, strategy) * (1 + PE_ROUNDING_LOSS);
 	for (int bits = pe_rounding_bits(FIRST_BITS, real->bits);
-		 bits <= pe_rounding_bits(MOST_BITS, real->bits) && (best.dense == NULL || best.objective > goal); bits += BITS_STEP)
+		 bits <= pe_rounding_bits(MOST_BITS, real->bits) && (best.dense == NULL || best.objective > goal);
+		 bits += BITS_STEP)
 		try_lattice(real, ldexp(1, bits) / unit, &best);
 	if (best.dense == NULL)
 		return false;

@@ -194,7 +194,8 @@ weighted_gram(const pe_rounding *m)
 	pe_workload_gram(m->problem->workload, m->problem->classes, true, all);
 	for (int32_t i = 0; i < m->n; i++)
 		for (int32_t j = 0; j < m->n; j++)
-			v[(size_t) i * m->n + j] = all[(size_t) m->representative[i] * m->problem->classes->cells + m->representative[j]];
+			v[(size_t) i * m->n + j] =
+				all[(size_t) m->representative[i] * m->problem->classes->cells + m->representative[j]];
 	pe_free(all);
 	return v;
 }
@@ -386,7 +387,10 @@ sum_of_errors(int32_t n, const double *c, const double *v)
 	return sum;
 }
 
-/* What T's inverse says over the columns: N C N', N = B^+ by columns (NULL: the identity); C, inner x inner, upper triangle, is destroyed. */
+/*
+ * What T's inverse says over the columns: N C N', N = B^+ by columns (NULL: the
+ * identity); C, inner x inner, upper triangle, is destroyed.
+ */
 static double
 error_over_columns(const pe_rounding *m, double *c, int32_t inner, const double *inverse)
 {
@@ -636,7 +640,10 @@ square_of_factor(int32_t n, const double *factor, int32_t rows)
 	return x;
 }
 
-/* Gives the strategy a basis and its number of rows as inner; false, without one, if there is none of fewer rows than columns. */
+/*
+ * Gives the strategy a basis and its number of rows as inner; false, without
+ * one, if there is none of fewer rows than columns.
+ */
 static bool
 find_basis(pe_rounding *m)
 {

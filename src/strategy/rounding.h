@@ -41,7 +41,8 @@ typedef struct pe_rounding
  * weights in every query.  Any but PE_STRATEGY_OK: nothing to measure, and nothing
  * to end.
  */
-extern pe_strategy_status pe_rounding_begin(pe_rounding *rounding, const pe_strategy_problem *problem, pe_strategy *strategy);
+extern pe_strategy_status pe_rounding_begin(pe_rounding *rounding,
+											const pe_strategy_problem *problem, pe_strategy *strategy);
 extern void pe_rounding_end(pe_rounding *rounding);
 
 /* Queries that share no cell: with a diagonal V nothing is better than to count each column. */
@@ -60,8 +61,9 @@ extern bool pe_rounding_full(pe_rounding *rounding, double *x);
 extern void pe_rounding_factor(pe_rounding *rounding, const double *factor, int32_t rows);
 
 /*
- * The same with the strategy's basis (inner its rows), of which n, v, goal, tolerance, problem and strategy are read: no more.
- * False if the factor does not span it.
+ * The same with the strategy's basis (inner its rows).  Only n, v, goal,
+ * tolerance, problem and strategy are read.  False if the factor does not span
+ * it.
  */
 extern bool pe_rounding_with_basis(pe_rounding *rounding, const double *factor, int32_t rows);
 

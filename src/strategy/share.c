@@ -39,7 +39,8 @@ divide_up(const wide *w, uint64_t divisor)
 		rest %= divisor;
 	}
 	low = (pe_u128) quotient[1] << 64 | quotient[0];
-	return quotient[3] != 0 || quotient[2] != 0 || low >= PE_LARGEST_SENSITIVITY ? PE_LARGEST_SENSITIVITY : low + (rest > 0);
+	return quotient[3] != 0 || quotient[2] != 0 || low >= PE_LARGEST_SENSITIVITY
+		? PE_LARGEST_SENSITIVITY : low + (rest > 0);
 }
 
 /*

@@ -21,10 +21,12 @@
 #define PE_LARGEST_SENSITIVITY ((pe_u128) 1 << 96)
 
 /*
- * largest times all factors / share, rounded up: the sensitivity (PE_L2: squared) that a vector is drawn for.  One of
- * the factors is in units of 2^-PE_SHARE_BITS, like the share.  The answers are to be multiplied by 2^lattice first,
- * which makes the sensitivity so large that rounding loses at most 2^-40 of it.  largest is below 2^96, and the factors have
- * at most 106 bits together.  False if the result is 2^96 or more.
+ * largest times all factors / share, rounded up: the sensitivity (PE_L2:
+ * squared) that a vector is drawn for.  One of the factors is in units of
+ * 2^-PE_SHARE_BITS, like the share.  The answers are to be multiplied by
+ * 2^lattice first, which makes the sensitivity so large that rounding loses at
+ * most 2^-40 of it.  largest is below 2^96, and the factors have at most 106
+ * bits together.  False if the result is 2^96 or more.
  */
 extern bool pe_share_calibrate(pe_norm norm, pe_u128 largest, const uint64_t *factor, int factors, uint64_t share,
 							   pe_u128 *sensitivity, int *lattice);

@@ -290,7 +290,7 @@ largest_distance(const pe_strategy *strategy, pe_u128 *largest)
 	return true;
 }
 
-/* The largest |a_j|^2 of A = M B, and of their differences if told. */
+/* The largest |a_j|^2 of A = M B, and of their differences if asked. */
 static bool
 largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
 {
@@ -351,7 +351,8 @@ products_of_panel(const pe_strategy *strategy, const double *a, int32_t first, i
 	for (int32_t other = 0; other < strategy->columns; other += PANEL)
 	{
 		int32_t		others = strategy->columns - other < PANEL ? strategy->columns - other : PANEL;
-		int32_t		depth = other < first ? other + others : first + width; /* below it one of the two is zero, if A = T */
+		/* below it one of the two is zero, if A = T */
+		int32_t		depth = other < first ? other + others : first + width;
 
 		pe_la_gemm(true, false, width, others, is_triangle ? depth : rows, 1, a + (size_t) first * rows, rows,
 				   a + (size_t) other * rows, rows, 0, product + (size_t) other * width, width);
@@ -623,7 +624,10 @@ largest_difference_l1(const pe_strategy *strategy, pe_u128 norm)
 	return largest;
 }
 
-/* The largest |a_j|_1 of A = M B, and of their differences, or a bound of them, if told. */
+/*
+ * The largest |a_j|_1 of A = M B, and of their differences, or a bound of them,
+ * if asked.
+ */
 static bool
 largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
 {
@@ -658,8 +662,9 @@ pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours
 }
 
 /*
- * What follows is computed modulo 2^128: where the end fits, it is exact, whatever is on the way.
- * x, b and y have a row of `width` numbers for each entry of a vector: so many vectors side by side.
+ * What follows is computed modulo 2^128: where the end fits, it is exact, for
+ * any values on the way.  x, b and y have a row of `width` numbers for each
+ * entry of a vector: so many vectors side by side.
  */
 
 /* to += factor from, rows of numbers */
@@ -682,7 +687,8 @@ multiply_basis(const pe_strategy *strategy, size_t width, const pe_u128 *x, pe_u
 	memset(b, 0, (size_t) strategy->inner * width * sizeof(*b));
 	for (int32_t i = 0; i < strategy->inner; i++)
 		for (int32_t j = 0; j < strategy->columns; j++)
-			add_row(b + (size_t) i * width, strategy->basis[(size_t) i * strategy->columns + j], x + (size_t) j * width, width);
+			add_row(b + (size_t) i * width, strategy->basis[(size_t) i * strategy->columns + j],
+					x + (size_t) j * width, width);
 }
 
 /* T b in place: column j of T needs row j of b alone, and changes what is above it. */

@@ -3,14 +3,14 @@
  *	  Integer strategy matrices: what is measured.
  *
  * A strategy is a matrix A of integers, one row per measurement and one column
- * for each group of cells that no query of the workload distinguishes.  A = M B: B
- * a set of independent integer rows that spans the queries, or the identity; M
- * of full column rank: the identity, an upper triangular T, or any matrix with
- * at least as many rows as columns (dense).  Or A = W itself (direct), the
- * unweighted queries of the workload over the columns, which is not stored and
- * need not be of full rank.  Both the exact
- * measurements A x and the sensitivity come from this one object, so the noise is
- * calibrated to the matrix that is applied.
+ * for each group of cells that no query of the workload distinguishes.  A = M
+ * B: B a set of independent integer rows that spans the queries, or the
+ * identity; M of full column rank: the identity, an upper triangular T, or any
+ * matrix with at least as many rows as columns (dense).  Or A = W itself
+ * (direct), the unweighted queries of the workload over the columns, which is
+ * not stored and need not be of full rank.  Both the exact measurements A x and
+ * the sensitivity come from this one object, so the noise is calibrated to the
+ * matrix that is applied.
  *
  * Neighbouring tables differ in one unit; a unit contributes any x in N^n with
  * sum x <= k, also x = 0.  With a_j the columns:
@@ -18,14 +18,15 @@
  *	 add_remove:  Delta = k max_j |a_j|
  *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
  *
- * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.  A x of
- * one unit lies in k times the convex hull of 0 and the columns, and so do its
- * vertices.  add_remove compares such a point with 0, substitute two of
- * them.  A convex function is largest at vertices, so k copies of one column, or of
- * two, reach the maximum.  0 is a vertex of both: a unit whose rows are all dropped.  Without it `total` under a predicate would have
- * equal columns, no sensitivity under substitute, and leave without noise.
- * A cell without a column (no query asks for it, or a predicate rules it out)
- * contributes nothing to A x, which is the same vertex.
+ * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.
+ * A x of one unit lies in k times the convex hull of 0 and the columns, and so
+ * do its vertices.  add_remove compares such a point with 0, substitute two of
+ * them.  A convex function is largest at vertices, so k copies of one column,
+ * or of two, reach the maximum.  0 is a vertex of both: a unit whose rows are
+ * all dropped.  Without it `total` under a predicate would have equal columns,
+ * no sensitivity under substitute, and leave without noise.  A cell without a
+ * column (no query asks for it, or a predicate rules it out) contributes
+ * nothing to A x, which is the same vertex.
  *
  * Rounding to integers can cost accuracy, never privacy: everything that is
  * said of errors is computed from the integers again.
@@ -42,7 +43,7 @@
 #define PE_NOT_ASKED (-1)
 #define PE_RULED_OUT (-2)
 
-/* Which tables a unit's presence tells apart. */
+/* Which tables a unit's presence distinguishes. */
 typedef enum pe_neighbours
 {
 	PE_ADD_REMOVE,				/* one has a unit more */
@@ -59,7 +60,11 @@ typedef struct pe_strategy
 	int32_t    *triangle;		/* M = T by columns, column j its first j + 1 entries; rows = inner */
 	int32_t    *dense;			/* M by columns, rows x inner; at most one of triangle and dense is there */
 	int32_t    *basis;			/* B by rows, inner x columns; NULL: the identity; only with a triangle or dense */
-	struct pe_blocks *blocks;	/* A is a list of blocks (blocks.h): no M, no B, and a table is no vector over columns */
+	/*
+	 * A is a list of blocks (blocks.h): no M, no B, and a table is no vector
+	 * over columns
+	 */
+	struct pe_blocks *blocks;
 	bool		direct;			/* A = W; no M, no B, inner = columns, rows = the workload's queries */
 	const pe_workload *workload;	/* of a direct strategy, once pe_strategy_bind was called; not ours */
 
@@ -119,10 +124,22 @@ typedef struct pe_strategy_problem
 	pe_norm		norm;
 	double		gap;
 	pe_neighbours neighbours;	/* whose sensitivity counts in the objective and in its bound */
-	const bool *const *possible_of; /* of each attribute: its cells that a predicate leaves; each, or the list, NULL: all */
+	/*
+	 * of each attribute: its cells that a predicate leaves; each, or the list,
+	 * NULL: all
+	 */
+	const bool *const *possible_of;
 	bool		whole;			/* one matrix for all classes, if it can be had: no blocks */
-	int			spare;			/* bits by which the columns of blocks stay shorter, for units of more than two rows (pe_blocks_spare) */
-	int			bits;			/* of method optimal: no column of A is much longer than 2^bits; 0: as the gap asks for */
+	/*
+	 * bits by which the columns of blocks stay shorter, for units of more than
+	 * two rows (pe_blocks_spare)
+	 */
+	int			spare;
+	/*
+	 * of method optimal: no column of A is much longer than 2^bits; 0: as the
+	 * gap asks for
+	 */
+	int			bits;
 } pe_strategy_problem;
 
 /*
@@ -231,12 +248,14 @@ extern bool pe_strategy_each_products(const pe_strategy *strategy,
 extern size_t pe_strategy_each_products_memory(const pe_strategy *strategy);
 
 /* ----------
- * Units that are counted at most once in a column, and in at most m columns (people.c).
+ * Units that are counted at most once in a column, and in at most m columns
+ * (people.c).
  *
- * Delta^2, and Delta in the L1 norm, bounded from above in integers; of a strategy that counts
- * columns one by one they are exact: min(m, columns), and for substitute min(2 m, columns).  The cut must keep a unit once per *column*
- * (pe_units_choose_cells, domain/units.h): where several groups of the cut are one column, a unit is
- * in that column several times, and this does not hold.
+ * Delta^2, and Delta in the L1 norm, bounded from above in integers; of a
+ * strategy that counts columns one by one they are exact: min(m, columns), and
+ * for substitute min(2 m, columns).  The cut must keep a unit once per *column*
+ * (pe_units_choose_cells, domain/units.h): where several groups of the cut are
+ * one column, a unit is in that column several times, and this does not hold.
  *
  * False as pe_strategy_sensitivity_sq, and for blocks.
  * ----------
@@ -261,15 +280,16 @@ extern bool pe_strategy_counts_columns(const pe_strategy *strategy);
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
 
 /*
- * The same of `width` vectors side by side: x is columns x width and y rows x width, by rows; not
- * for direct strategies.  Modulo 2^128: exact where each y is below 2^127, whatever is on the way.
+ * The same of `width` vectors side by side: x is columns x width and y
+ * rows x width, by rows; not for direct strategies.  Modulo 2^128: exact where
+ * each y is below 2^127, for any values on the way.
  */
 extern void pe_strategy_apply_wide(const pe_strategy *strategy, size_t width, const pe_u128 *x, pe_u128 *y);
 
 /*
- * Tells a direct strategy its workload, which must outlive it; nothing for others.
- * Sensitivities, A x and A need it.  A workload of another number of queries is a
- * bug of the caller.
+ * Gives a direct strategy its workload, which must outlive it; nothing for
+ * others.  Sensitivities, A x and A need it.  A workload of another number of
+ * queries is a bug of the caller.
  */
 extern void pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload);
 
@@ -288,7 +308,7 @@ extern void pe_blocks_free(struct pe_blocks *blocks);
  * The queries of a workload measured as they are: A = W.
  *
  * Nothing of such a strategy is stored, so what is said of it comes from the
- * workload that pe_strategy_bind told: everything here needs it (pe_bug).  A
+ * workload that pe_strategy_bind gave: everything here needs it (pe_bug).  A
  * column is a set of classes with the same weights in every query, and one of
  * them stands for it.
  * ----------
