@@ -133,7 +133,7 @@ pe_blocks_prepare(pe_blocks *blocks)
 	for (int a = 0; a < blocks->axes && fits; a++)
 		for (int m = 0; m < blocks->axis[a].matrices && fits; m++)
 		{
-			/* what a matrix is worth by itself is not told of blocks */
+			/* what a matrix is worth by itself is not reported of blocks */
 			blocks->axis[a].matrix[m].strategy.objective = 1;
 			blocks->axis[a].matrix[m].strategy.lower_bound = 0;
 			blocks->axis[a].matrix[m].strategy.iterations = 0;
@@ -291,7 +291,10 @@ stride_of(const pe_blocks *blocks, int32_t block, int attribute)
 	return 0;
 }
 
-/* The place of each cell of an attribute, below 0 where it is left out: what is not asked for counts where it is summed over. */
+/*
+ * The place of each cell of an attribute, below 0 where it is left out: what is
+ * not asked for counts where it is summed over.
+ */
 static void
 fill_places(const pe_blocks *blocks, int attribute, int64_t stride, int64_t *place)
 {

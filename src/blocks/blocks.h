@@ -59,7 +59,11 @@ typedef enum pe_blocks_kind
 typedef struct pe_axis_matrix
 {
 	bool		centred;		/* n I - 11', n the axis' cells; else */
-	pe_strategy strategy;		/* over as many columns as the axis has cells; classes and column_of are those of its own */
+	/*
+	 * over as many columns as the axis has cells; classes and column_of are
+	 * those of its own
+	 */
+	pe_strategy strategy;
 
 	/* pe_blocks_prepare's: the largest squared norm of a column (PE_L1: norm), and whether all columns have it */
 	pe_u128		largest;
@@ -85,8 +89,16 @@ typedef struct pe_blocks
 	/* the attributes of the workload's shape */
 	int			attributes;
 	int32_t		cells[PE_MAX_ATTRIBUTES];
-	int32_t		columns[PE_MAX_ATTRIBUTES]; /* groups of cells that are not told apart; 0: no axis has it; 1: it may have no axis */
-	int32_t    *column_of[PE_MAX_ATTRIBUTES];	/* of each cell: its column, PE_NOT_ASKED or PE_RULED_OUT; NULL without columns */
+	/*
+	 * groups of cells that are not distinguished; 0: no axis has it; 1: it may
+	 * have no axis
+	 */
+	int32_t		columns[PE_MAX_ATTRIBUTES];
+	/*
+	 * of each cell: its column, PE_NOT_ASKED or PE_RULED_OUT; NULL without
+	 * columns
+	 */
+	int32_t    *column_of[PE_MAX_ATTRIBUTES];
 
 	int			axes;
 	pe_axis    *axis;
@@ -125,15 +137,24 @@ extern int pe_compare_sets(const void *a, const void *b);
 /* The attributes that a block does not sum over: bit a is set. */
 extern uint32_t pe_blocks_set(const pe_blocks *blocks, int32_t block);
 
-/* The axes with a centre that a block does not sum over: bit a is set; estimates ask that no two blocks take the same. */
+/*
+ * The axes with a centre that a block does not sum over: bit a is set;
+ * estimates ask that no two blocks take the same.
+ */
 extern uint32_t pe_blocks_centred_axes(const pe_blocks *blocks, int32_t block);
 
-/* As bytes and back; pe_blocks_read checks every field, the shares (below) among them, and gives NULL for anything else. */
+/*
+ * As bytes and back; pe_blocks_read checks every field, the shares (below)
+ * among them, and gives NULL for anything else.
+ */
 extern size_t pe_blocks_size(const pe_blocks *blocks);
 extern void pe_blocks_write(const pe_blocks *blocks, char *bytes);
 extern pe_blocks *pe_blocks_read(const char *bytes, size_t size);
 
-/* The tables that have to be read: the largest sets of attributes.  False if they are too many or too large; nothing to free then. */
+/*
+ * The tables that have to be read: the largest sets of attributes.  False if
+ * they are too many or too large; nothing to free then.
+ */
 extern bool pe_blocks_tables(const pe_blocks *blocks, pe_tables *tables);
 
 /*
@@ -182,14 +203,17 @@ extern bool pe_blocks_shares_hold(const pe_blocks *blocks);
 extern uint64_t pe_blocks_neighbours(const pe_blocks *blocks, pe_neighbours neighbours);
 
 /*
- * How a block is drawn: its exact answers times 2^lattice[b] have the sensitivity
- * sensitivity[b] (squared, for PE_L2), rounded up, of which 2^-40 is the most that is lost.  False if one does not fit
- * 2^96.
+ * How a block is drawn: its exact answers times 2^lattice[b] have the
+ * sensitivity sensitivity[b] (squared, for PE_L2), rounded up; at most 2^-40 of
+ * it is lost.  False if one does not fit 2^96.
  */
 extern bool pe_blocks_calibrate(const pe_blocks *blocks, pe_neighbours neighbours, int32_t max_rows,
 								pe_u128 *sensitivity, int *lattice);
 
-/* The variance of block b's noise beside that of a block with D = 1 and the whole share: D_b 2^PE_SHARE_BITS / share_b, for PE_L1 its square. */
+/*
+ * The variance of block b's noise beside that of a block with D = 1 and the
+ * whole share: D_b 2^PE_SHARE_BITS / share_b, for PE_L1 its square.
+ */
 extern double pe_blocks_relative_variance(const pe_blocks *blocks, int32_t block);
 
 /* ---- Estimates (blocks_estimate.c): post-processing, in doubles ---- */
@@ -221,11 +245,13 @@ extern void pe_blocks_error(const pe_blocks *blocks, const pe_workload *workload
 /* ---- Tables without negative cells (blocks_nonnegative.c): post-processing, in doubles ---- */
 
 /*
- * Of marginals: nearest = what y would be of the tables nearest to y (by squares over variances) that
- * have no negative cell, to rounding, and are margins of each other; the total is that of y.  Zeros if the total
- * is not above 0.  Returns the certificate: how far their sum of squares can be above the least one,
- * relatively; at most PE_NONNEGATIVE_RESIDUAL unless it would take thousands of steps.  nearest may be y.  Another kind is
- * a bug of the caller.
+ * Of marginals: nearest = what y would be of the tables nearest to y (by
+ * squares over variances) that have no negative cell, to rounding, and are
+ * margins of each other; the total is that of y.  Zeros if the total is not
+ * above 0.  Returns the certificate: how far their sum of squares can be above
+ * the least one, relatively; at most PE_NONNEGATIVE_RESIDUAL unless it would
+ * take thousands of steps.  nearest may be y.  Another kind is a bug of the
+ * caller.
  */
 extern double pe_blocks_nonnegative(const pe_blocks *blocks, const double *y, double *nearest);
 
@@ -235,9 +261,10 @@ extern size_t pe_blocks_nonnegative_memory(const pe_blocks *blocks);
 /* ---- Kinds (blocks_make.c) ---- */
 
 /*
- * Sets attributes, cells, columns and column_of: the classes of the problem's workload, without
- * those of which the predicate leaves no cell.  False, with nothing to free, if a term has a matrix over all
- * cells, or an attribute has no column left.
+ * Sets attributes, cells, columns and column_of: the classes of the problem's
+ * workload, without those where the predicate leaves no cell.  False, with
+ * nothing to free, if a term has a matrix over all cells, or an attribute has
+ * no column left.
  */
 extern bool pe_blocks_begin(const pe_strategy_problem *problem, pe_blocks *blocks);
 
@@ -297,7 +324,10 @@ extern size_t pe_blocks_symmetric_memory(const pe_strategy_problem *problem);
 extern bool pe_blocks_kronecker(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 extern bool pe_blocks_product(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 
-/* What is measured, in a word, as dp.quote tells it: the kind of blocks, "counts", "direct" or "dense". */
+/*
+ * What is measured, in a word, as dp.quote shows it: the kind of blocks,
+ * "counts", "direct" or "dense".
+ */
 extern const char *pe_strategy_form(const pe_strategy *strategy);
 
 #endif

@@ -208,7 +208,8 @@ take_numbers(pe_cursor *from, int32_t low, int32_t high, int32_t *number, int32_
 static bool
 take_attribute(pe_cursor *from, pe_blocks *blocks, int a)
 {
-	if (!take_int(from, 1, PE_MAX_CELLS, &blocks->cells[a]) || !take_int(from, 0, blocks->cells[a], &blocks->columns[a]))
+	if (!take_int(from, 1, PE_MAX_CELLS, &blocks->cells[a]) ||
+		!take_int(from, 0, blocks->cells[a], &blocks->columns[a]))
 		return false;
 	if (blocks->columns[a] == 0)
 		return true;
@@ -310,7 +311,8 @@ take_blocks(pe_cursor *from, pe_blocks *blocks)
 	for (int a = 0; a < blocks->axes; a++)
 		if (!take_axis(from, blocks, &blocks->axis[a]))
 			return false;
-	if (!take_int(from, 1, PE_MAX_BLOCKS, &blocks->blocks) || (size_t) blocks->blocks > from->left / sizeof(*blocks->share))
+	if (!take_int(from, 1, PE_MAX_BLOCKS, &blocks->blocks) ||
+		(size_t) blocks->blocks > from->left / sizeof(*blocks->share))
 		return false;
 	blocks->choice = pe_alloc((size_t) blocks->blocks * (size_t) blocks->axes, 1);
 	blocks->share = pe_alloc((size_t) blocks->blocks, sizeof(*blocks->share));
@@ -325,7 +327,10 @@ take_blocks(pe_cursor *from, pe_blocks *blocks)
  * ------------------------------------------------------------------
  */
 
-/* Whether every column has a cell, and attributes have columns just where an axis has them; a single one needs no axis. */
+/*
+ * Whether every column has a cell, and attributes have columns just where an
+ * axis has them; a single one needs no axis.
+ */
 static bool
 columns_are_sound(const pe_blocks *blocks)
 {
@@ -368,7 +373,10 @@ matrix_kills(const pe_strategy *strategy, const int32_t *e)
 	return killed;
 }
 
-/* Whether a centre is of one attribute, adds up to its denominator and each matrix is 0 at it, and n I - 11' is there once at most. */
+/*
+ * Whether a centre is of one attribute, adds up to its denominator and each
+ * matrix is 0 at it, and n I - 11' is there once at most.
+ */
 static bool
 axis_is_centred(const pe_axis *axis)
 {

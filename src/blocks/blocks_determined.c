@@ -41,7 +41,10 @@ add_columns(const pe_side *side, const double *columns, double *z)
 		z[side->class_of[c]] += columns[c];
 }
 
-/* Nothing for weights that are the same for all cells of each column, and w'd for cells without one; an axis of one attribute. */
+/*
+ * Nothing for weights that are the same for all cells of each column, and w'd
+ * for cells without one; an axis of one attribute.
+ */
 static void
 fill_cells(const probe *p, double *z)
 {
@@ -136,7 +139,7 @@ find_outside(const probe *p, fill_probe fill, const double *members)
 typedef struct firsts
 {
 	int64_t		stride;
-	int32_t		divided;		/* that tells cells of a column apart */
+	int32_t		divided;		/* that distinguishes cells of a column */
 	int32_t		some;			/* with a weight that is not zero */
 } firsts;
 
@@ -160,7 +163,10 @@ cells_of_classes(const pe_block_terms *terms, const pe_side *side)
 	return cells;
 }
 
-/* Whether every cell is in the class of its column: then no query tells them apart. */
+/*
+ * Whether every cell is in the class of its column: then no query distinguishes
+ * them.
+ */
 static bool
 are_columns_whole(const pe_block_terms *terms, const pe_side *side)
 {
@@ -211,7 +217,10 @@ firsts_of_attribute(const pe_block_terms *terms, int attribute, const pe_term *t
 	return f;
 }
 
-/* The first query of which one factor tells cells of a column apart, and no other one is zero. */
+/*
+ * The first query with one factor that distinguishes cells of a column, and no
+ * other one zero.
+ */
 static int64_t
 first_divided(const pe_block_terms *terms, const pe_view *view)
 {

@@ -171,7 +171,10 @@ reduce_to_front(pe_view *view, const pe_coefficients *from, int k)
  * ------------------------------------------------------------------
  */
 
-/* The next axis to be reduced, the one with the fewest queries; -1: there is no need, or only one has more than one query left. */
+/*
+ * The next axis to be reduced, the one with the fewest queries; -1: there is no
+ * need, or only one has more than one query left.
+ */
 static int
 next_axis(const pe_view *view, const pe_coefficients *of_axis, const bool *done)
 {

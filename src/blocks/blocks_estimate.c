@@ -26,7 +26,11 @@ typedef struct solver
 {
 	pe_block_terms terms;
 	const double *y;
-	double	  **inverse[PE_MAX_ATTRIBUTES]; /* M^+ of each matrix of an axis, columns x rows by columns; NULL until it is asked for */
+	/*
+	 * M^+ of each matrix of an axis, columns x rows by columns; NULL until it
+	 * is asked for
+	 */
+	double	  **inverse[PE_MAX_ATTRIBUTES];
 	double	  **x;				/* x_b of each block; NULL until it is asked for, and with one term */
 } solver;
 
@@ -201,7 +205,8 @@ static double *
 combine(const pe_side *side, double *summed, double *taken, size_t outer, size_t inner)
 {
 	size_t		queries = (size_t) side->queries;
-	double	   *out = taken != NULL ? pe_side_contract(side, taken, outer, inner) : pe_la_vector(outer * queries * inner);
+	double	   *out = taken != NULL ? pe_side_contract(side, taken, outer, inner)
+		: pe_la_vector(outer * queries * inner);
 
 	for (size_t o = 0; summed != NULL && o < outer; o++)
 		for (size_t q = 0; q < queries; q++)

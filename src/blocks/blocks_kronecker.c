@@ -16,7 +16,10 @@
 #include "optimum/optimum.h"
 #include "strategy/rounding.h"
 
-/* The squared norms of several factors together stay below 2^92, and D_b with them below 2^96; one has what rounding gives it. */
+/*
+ * The squared norms of several factors together stay below 2^92, and D_b with
+ * them below 2^96; one has what rounding gives it.
+ */
 #define ALL_BITS 46
 #define FACTOR_BITS 16
 
@@ -40,7 +43,8 @@ pe_axis_optimal(const pe_strategy_problem *problem, int attribute, const double 
 	pe_classes	classes;
 	bool		made;
 
-	*axis = (pe_axis) {.attributes = 1, .attribute = {attribute}, .matrices = 1, .matrix = pe_alloc(1, sizeof(pe_axis_matrix))};
+	*axis = (pe_axis) {.attributes = 1, .attribute = {attribute}, .matrices = 1,
+		.matrix = pe_alloc(1, sizeof(pe_axis_matrix))};
 	strategy = &axis->matrix[0].strategy;
 	pe_workload_part(problem->workload, &attribute, 1, weight, &part);
 	pe_classes_init(&list, 1, &classes);
@@ -269,7 +273,8 @@ pe_blocks_kronecker(const pe_strategy_problem *problem, pe_blocks *blocks, doubl
 	blocks->choice = pe_alloc(PE_MAX_ATTRIBUTES, sizeof(*blocks->choice));	/* all 0: the one matrix of each axis */
 	blocks->share = pe_alloc(1, sizeof(*blocks->share));
 	blocks->share[0] = UINT64_C(1) << PE_SHARE_BITS;
-	made = find_combinations(problem->workload, &c) && make_axes(problem, &c, blocks, lower_bound) && pe_blocks_prepare(blocks);
+	made = find_combinations(problem->workload, &c) &&
+		make_axes(problem, &c, blocks, lower_bound) && pe_blocks_prepare(blocks);
 	free_combinations(&c);
 	if (!made)
 		pe_blocks_free(blocks);

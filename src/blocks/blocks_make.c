@@ -72,7 +72,7 @@ is_named(const pe_workload *workload, int attribute)
 	return false;
 }
 
-/* The columns of an attribute: classes of which a cell is left. */
+/* The columns of an attribute: classes with a cell left. */
 static int32_t
 number_columns(const int32_t *class_of, int32_t classes, const bool *possible, int32_t cells, int32_t *column_of)
 {
@@ -108,7 +108,8 @@ pe_blocks_begin(const pe_strategy_problem *problem, pe_blocks *blocks)
 		if (!is_named(workload, a))
 			continue;
 		blocks->column_of[a] = pe_alloc((size_t) blocks->cells[a], sizeof(int32_t));
-		blocks->columns[a] = number_columns(classes->class_of[a], classes->count[a], possible, blocks->cells[a], blocks->column_of[a]);
+		blocks->columns[a] = number_columns(classes->class_of[a], classes->count[a], possible,
+											blocks->cells[a], blocks->column_of[a]);
 		left = blocks->columns[a] > 0;
 	}
 	for (int a = 0; a < blocks->attributes && !left; a++)
@@ -119,7 +120,8 @@ pe_blocks_begin(const pe_strategy_problem *problem, pe_blocks *blocks)
 void
 pe_axis_centred(pe_axis *axis, int attribute, int32_t columns)
 {
-	*axis = (pe_axis) {.attributes = 1, .attribute = {attribute}, .cells = columns, .denominator = columns, .matrices = 1,
+	*axis = (pe_axis) {.attributes = 1, .attribute = {attribute}, .cells = columns,
+		.denominator = columns, .matrices = 1,
 		.centre = pe_alloc((size_t) columns, sizeof(int32_t)), .matrix = pe_alloc(1, sizeof(pe_axis_matrix))};
 	for (int32_t c = 0; c < columns; c++)
 		axis->centre[c] = 1;
@@ -180,20 +182,26 @@ pe_blocks_serve(const pe_strategy_problem *problem)
 		return false;
 	if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS || problem->classes->cells > PE_OPTIMUM_CELLS)
 		return true;
-	if (problem->classes->cells <= FEW_CLASSES || problem->whole || problem->neighbours != PE_ADD_REMOVE || problem->possible != NULL ||
+	if (problem->classes->cells <= FEW_CLASSES || problem->whole ||
+		problem->neighbours != PE_ADD_REMOVE || problem->possible != NULL ||
 		has_matrix_over_all(problem->workload))
 		return false;
 	/* the optimum of a product is the product of optima, by either objective */
-	return (problem->workload->terms == 1 && axes(problem) > 1) || (problem->objective == PE_SUM && core_classes(problem) * 2 <= problem->classes->cells);
+	return (problem->workload->terms == 1 && axes(problem) > 1) ||
+		(problem->objective == PE_SUM && core_classes(problem) * 2 <= problem->classes->cells);
 }
 
 typedef bool (*make_kind) (const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 
-/* The objective of the integers; what it is under substitute is that of add_remove times N, of PE_L1 times its square. */
+/*
+ * The objective of the integers; what it is under substitute is that of
+ * add_remove times N, of PE_L1 times its square.
+ */
 static double
 objective_of(const pe_strategy_problem *problem, const pe_blocks *blocks)
 {
-	double		neighbours = (double) pe_blocks_neighbours(blocks, problem->neighbours) / (double) (UINT64_C(1) << PE_SHARE_BITS);
+	double		neighbours = (double) pe_blocks_neighbours(blocks, problem->neighbours) /
+		(double) (UINT64_C(1) << PE_SHARE_BITS);
 	pe_blocks_errors errors;
 
 	pe_blocks_error(blocks, problem->workload, &errors);

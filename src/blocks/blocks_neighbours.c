@@ -148,7 +148,10 @@ typedef struct interval
 	int64_t		high;
 } interval;
 
-/* The axis of several matrices, or else the first one that is not n I - 11'; -1: there is none, -2: there are several. */
+/*
+ * The axis of several matrices, or else the first one that is not n I - 11';
+ * -1: there is none, -2: there are several.
+ */
 static int
 choose_z(const pe_blocks *blocks)
 {
@@ -278,7 +281,8 @@ fill_pair(const corners *c, int64_t *const *product, int64_t i, int64_t j, inter
 	t[0] = (interval) {WHOLE, WHOLE};
 	for (int g = 1; g < c->groups; g++)
 	{
-		int64_t		low = j < 0 ? 0 : ratio_down(product[g - 1][i * axis->cells + j], (pe_i128) axis->matrix[g - 1].largest);
+		int64_t		low = j < 0 ? 0
+			: ratio_down(product[g - 1][i * axis->cells + j], (pe_i128) axis->matrix[g - 1].largest);
 
 		t[g] = (interval) {low, j < 0 ? 0 : low + 1};
 	}

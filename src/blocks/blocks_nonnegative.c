@@ -242,7 +242,8 @@ take_measured(ascent *s, const double *y)
 	memcpy(s->measured, y, s->rows * sizeof(double));
 	for (int a = 0; a < s->blocks->axes; a++)
 		for (int32_t k = s->closure.pair[a]; k < s->closure.pair[a + 1]; k++)
-			split(view_along(s, s->closure.set[s->closure.with[k]], a), values_of(s, s->closure.with[k], s->measured), s->change);
+			split(view_along(s, s->closure.set[s->closure.with[k]], a),
+				  values_of(s, s->closure.with[k], s->measured), s->change);
 	for (int32_t b = 0; b < s->blocks->blocks; b++)
 		for (int64_t i = s->blocks->first[b]; i < s->blocks->first[b + 1]; i++)
 			s->measured[i] /= cells_of(s, b);
@@ -318,7 +319,10 @@ certificate(ascent *s)
 	return above > 0.0 ? fmax((above - below) / above, 0.0) : 0.0;
 }
 
-/* The squares of the projected gradient: where lambda is positive, reduced to what a step can use; and where it is 0. */
+/*
+ * The squares of the projected gradient: where lambda is positive, reduced to
+ * what a step can use; and where it is 0.
+ */
 static void
 gradients(const ascent *s, double *usable, double *chopped)
 {
@@ -330,7 +334,10 @@ gradients(const ascent *s, double *usable, double *chopped)
 			*chopped += s->slack[i] * s->slack[i];
 }
 
-/* direction = the gradient where lambda is positive, less `part` of the direction; or with chopped where it wants to leave 0. */
+/*
+ * direction = the gradient where lambda is positive, less `part` of the
+ * direction; or with chopped where it wants to leave 0.
+ */
 static void
 take_direction(ascent *s, bool chopped, double part)
 {

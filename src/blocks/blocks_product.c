@@ -1,22 +1,27 @@
 /*
  * blocks_product.c
- *	  Unions over several ordered attributes: residuals around centres.  See blocks.h and residual.h.
+ *	  Unions over several ordered attributes: residuals around centres.  See
+ *	  blocks.h and residual.h.
  *
- * Terms t with weight^2 c_t name sets A_t of attributes, with factors W_ta; R goes over all their subsets.  Block
- * R takes the rest of each attribute in R.  With the split of each factor (residual.h) the weighted sum of
- * variances is sum_R v_R / share_R,
+ * Terms t with weight^2 c_t name sets A_t of attributes, with factors W_ta; R
+ * goes over all their subsets.  Block R takes the rest of each attribute in R.
+ * With the split of each factor (residual.h) the weighted sum of variances is
+ * sum_R v_R / share_R,
  *
  *		v_R = sum over t with R in A_t of c_t prod_{a in A_t \ R} outside_ta prod_{a in R} inside_ta,
  *
- * least for shares proportional to v_R^.5: (sum_R v_R^.5)^2.  PE_L1: inside has Delta_1^2, shares go with cube
- * roots.  No part of W'W between different R matters, for the strategy has none.
+ * least for shares proportional to v_R^.5: (sum_R v_R^.5)^2.  PE_L1: inside has
+ * Delta_1^2, shares go with cube roots.  No part of W'W between different R
+ * matters, for the strategy has none.
  *
- * Lower bound: the same sum with the pinched parts of residual.h, of each attribute for one y.  Along R the terms' parts
- * are stacked; (tr V^.5)^2 is superadditive, so their squares may be added up.
+ * Lower bound: the same sum with the pinched parts of residual.h, of each
+ * attribute for one y.  Along R the terms' parts are stacked; (tr V^.5)^2 is
+ * superadditive, so their squares may be added up.
  *
- * An attribute that every term names needs no centre: it stands in every block.  One that is
- * asked by identity and total alone has the centre 1/n, where inside = (n - 1)^2 / n and outside = 1/n are
- * the parts of the lower bound too.
+ * An attribute that every term names needs no centre: it stands in every block.
+ * One that is asked by identity and total alone has the centre 1/n, where
+ * inside = (n - 1)^2 / n and outside = 1/n are the parts of the lower bound
+ * too.
  */
 #include "blocks/blocks_terms.h"
 
@@ -244,7 +249,10 @@ role_of(const form *f, int number)
 	return pe_attribute_is_symmetric(workload, f->side[number].attribute) ? COUNTED : SPLIT;
 }
 
-/* A side for each attribute with columns that can be told apart, or that is not asked by identity. */
+/*
+ * A side for each attribute with columns that can be distinguished, or that is
+ * not asked by identity.
+ */
 static void
 find_sides(form *f)
 {
@@ -253,7 +261,8 @@ find_sides(form *f)
 
 	for (int a = 0; a < f->blocks->attributes; a++)
 		if (f->blocks->columns[a] > 1 || (f->blocks->columns[a] == 1 && !pe_attribute_is_symmetric(workload, a)))
-			f->side[f->sides++] = (side) {.attribute = a, .term = pe_alloc(terms, sizeof(int32_t)), .weight = pe_la_vector(terms)};
+			f->side[f->sides++] = (side) {.attribute = a, .term = pe_alloc(terms, sizeof(int32_t)),
+				.weight = pe_la_vector(terms)};
 	f->factor = pe_alloc(terms * (size_t) f->sides + 1, sizeof(int32_t));
 	for (int32_t t = 0; t < workload->terms; t++)
 		for (int s = 0; s < f->sides; s++)
@@ -274,7 +283,8 @@ find_length(const form *f, int32_t blocks)
 
 	for (int32_t t = 0; t < f->problem->workload->terms; t++)
 	{
-		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1 : ALL_BITS - f->problem->spare - log2(4.0 * blocks) / 2;
+		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1
+			: ALL_BITS - f->problem->spare - log2(4.0 * blocks) / 2;
 		int			solved = 0;
 
 		for (int k = 0; k < f->sides; k++)
@@ -509,7 +519,8 @@ start_split(form *f, int number)
 	}
 	for (s->like = 0; !splits_alike(s, &f->side[s->like]);)
 		s->like++;
-	f->blocks->axis[f->blocks->axes++] = (pe_axis) {.attributes = 1, .attribute = {s->attribute}, .cells = n, .matrices = 1,
+	f->blocks->axis[f->blocks->axes++] = (pe_axis) {.attributes = 1, .attribute = {s->attribute},
+		.cells = n, .matrices = 1,
 		.matrix = pe_alloc(1, sizeof(pe_axis_matrix)), .centre = pe_alloc((size_t) n, sizeof(int32_t))};
 }
 
@@ -545,7 +556,8 @@ find_sets(form *f)
 	f->set = pe_alloc((size_t) terms, sizeof(*f->set));
 	for (int32_t t = 0; t < terms; t++)
 		for (int k = 0; k < f->sides; k++)
-			if ((f->side[k].role == SPLIT || f->side[k].role == COUNTED) && f->factor[(size_t) t * (size_t) f->sides + (size_t) k] >= 0)
+			if ((f->side[k].role == SPLIT || f->side[k].role == COUNTED) &&
+				f->factor[(size_t) t * (size_t) f->sides + (size_t) k] >= 0)
 				f->set[t] |= pe_set_of(k);
 	if (!pe_closure_init(f->set, terms, PE_MAX_BLOCKS, &f->closure))
 		return false;
@@ -715,8 +727,8 @@ finish_split(form *f, side *s)
 
 	pe_residual_centre(&s->residual, s->mix, d);
 	axis->denominator = pe_residual_integers(d, n, axis->centre);
-	made = pe_residual_strategy(&s->residual, &f->parts, f->length, axis->centre, axis->denominator, &axis->matrix[0].strategy,
-								&s->split);
+	made = pe_residual_strategy(&s->residual, &f->parts, f->length, axis->centre, axis->denominator,
+								&axis->matrix[0].strategy, &s->split);
 	pe_free(d);
 	return made;
 }
@@ -793,7 +805,8 @@ make_blocks(form *f)
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		for (int k = 0; k < f->sides; k++)
 			if (f->side[k].role == SPLIT || f->side[k].role == COUNTED)
-				blocks->choice[(size_t) b * (size_t) blocks->axes + (size_t) f->side[k].axis] = pe_set_has(f->closure.set[b], k) ? 0 : -1;
+				blocks->choice[(size_t) b * (size_t) blocks->axes + (size_t) f->side[k].axis] =
+					pe_set_has(f->closure.set[b], k) ? 0 : -1;
 	return pe_blocks_prepare(blocks);
 }
 

@@ -2,25 +2,28 @@
  * blocks_sensitivity.c
  *	  The sensitivity of lists of blocks, in integers.  See blocks.h.
  *
- * Let c_a,m(j) be the squared norm of column j of matrix m of axis a (PE_L1: the norm), and C_a,m
- * the largest.  A column of block b is the (x) of columns of its matrices, so its squared norm is
- * the product of theirs, D_b is the product of the C, and with one cell j_a for each axis
+ * Let c_a,m(j) be the squared norm of column j of matrix m of axis a (PE_L1:
+ * the norm), and C_a,m the largest.  A column of block b is the (x) of columns
+ * of its matrices, so its squared norm is the product of theirs, D_b is the
+ * product of the C, and with one cell j_a for each axis
  *
  *		|v_j|^2 = sum_b share_b prod over a in b of c_a(j_a) / C_a.
  *
- * No factor is above 1: the shares of all blocks together bound |v_j|^2.  That is all where the columns of
- * each matrix have one norm; then each factor is 1.
+ * No factor is above 1: the shares of all blocks together bound |v_j|^2.  That
+ * is all where the columns of each matrix have one norm; then each factor is 1.
  *
- * With some axis z the bound is smaller where its matrices are not so, each being largest in
- * other cells: of the factors those of z alone are kept, and blocks with the same matrix on z have the
- * same one.  So |v_j|^2 <= S + sum_m S_m c_m(j_z) / C_m, S_m the shares of the blocks that take
- * matrix m of z, S those of the blocks that sum over z; it is exact where z is the only such axis.
+ * With some axis z the bound is smaller where its matrices are not so, each
+ * being largest in other cells: of the factors those of z alone are kept, and
+ * blocks with the same matrix on z have the same one.  So |v_j|^2 <= S + sum_m
+ * S_m c_m(j_z) / C_m, S_m the shares of the blocks that take matrix m of z, S
+ * those of the blocks that sum over z; it is exact where z is the only such
+ * axis.
  *
- * pe_blocks_shares_hold asks that one of these bounds is kept, the first by the sum or the others by
- * every j_z, each term rounded up.
+ * pe_blocks_shares_hold asks that one of these bounds is kept, the first by the
+ * sum or the others by every j_z, each term rounded up.
  *
- * A row of which no block of an axis is told (PE_NOT_ASKED) has 0 in the blocks that take that axis:
- * less of what is added up.
+ * A row that no block of an axis is given (PE_NOT_ASKED) has 0 in the blocks
+ * that take that axis: less of what is added up.
  */
 #include "blocks/blocks.h"
 #include "strategy/share.h"
@@ -177,7 +180,8 @@ calibrate(const pe_blocks *blocks, int32_t block, uint64_t neighbours, int32_t m
 {
 	const uint64_t factor[3] = {neighbours, (uint64_t) max_rows, blocks->norm == PE_L2 ? (uint64_t) max_rows : 1};
 
-	return pe_share_calibrate(blocks->norm, pe_blocks_largest(blocks, block), factor, 3, blocks->share[block], sensitivity, lattice);
+	return pe_share_calibrate(blocks->norm, pe_blocks_largest(blocks, block), factor, 3,
+							  blocks->share[block], sensitivity, lattice);
 }
 
 bool

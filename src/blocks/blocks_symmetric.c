@@ -83,7 +83,7 @@ same_factor(const pe_factor *a, const pe_factor *b)
 {
 	if (a == NULL || b == NULL)
 		return a == b;
-	/* of windows the number tells their width */
+	/* of windows the number gives their width */
 	if (a->constructor != b->constructor || a->cells != b->cells || a->queries != b->queries)
 		return false;
 	if (a->constructor == PE_RANGES)
@@ -181,7 +181,7 @@ one_less(double cells)
  * ------------------------------------------------------------------
  */
 
-/* The group of which a row, of sum 1, is; -1: none. */
+/* The group of a row of sum 1; -1: none. */
 static int
 find_group(const pe_core *c, const double *row)
 {
@@ -517,7 +517,8 @@ pe_blocks_symmetric_memory(const pe_strategy_problem *problem)
 	if (core_begin(c, problem, &blocks))
 	{
 		/* of each group the optimum's part and X; one such part for all of them */
-		memory = ((size_t) c->groups + 1) * (pe_optimum_memory(c->classes.cells) + pe_la_square(c->classes.cells) * sizeof(double));
+		memory = ((size_t) c->groups + 1) *
+			(pe_optimum_memory(c->classes.cells) + pe_la_square(c->classes.cells) * sizeof(double));
 		core_free(c);
 		pe_blocks_free(&blocks);
 	}

@@ -63,7 +63,10 @@ typedef struct pe_core
 extern bool pe_core_solve(pe_core *core, double *lower_bound);
 extern void pe_core_end(pe_core *core);
 
-/* T of all groups, of the finest integers if told; for PE_L1 the best that is known. */
+/*
+ * T of all groups, of the finest integers if asked; for PE_L1 the best that is
+ * known.
+ */
 extern void pe_core_round(pe_core *core, bool finest);
 
 /* T of a group over all columns of the axis. */

@@ -1,11 +1,13 @@
 /*
  * blocks_symmetric_solve.c
- *	  The best matrices over a core, and their integers.  See blocks_symmetric.c for V_g.
+ *	  The best matrices over a core, and their integers.  See blocks_symmetric.c
+ *	  for V_g.
  *
- * All groups share one dual vector y over the columns of the core (pe_optimum_solve_sum).  A group may tell
- * fewer columns apart than the core has, and its rows may span less: rounding is that of rounding.h
- * over the group's own columns, whose matrix is then spread out over all of them.  For PE_L1 each group then
- * gets the best matrix that is known for it alone.
+ * All groups share one dual vector y over the columns of the core
+ * (pe_optimum_solve_sum).  A group may distinguish fewer columns than the core
+ * has, and its rows may span less: rounding is that of rounding.h over the
+ * group's own columns, whose matrix is then spread out over all of them.  For
+ * PE_L1 each group then gets the best matrix that is known for it alone.
  */
 #include <math.h>
 #include <string.h>
@@ -63,7 +65,10 @@ gram_of(const pe_core_group *g, const pe_rounding *whole)
 	return v;
 }
 
-/* X_g's columns that the group tells apart: from rows x n to rows x rounding.n. */
+/*
+ * X_g's columns that the group distinguishes: from rows x n to
+ * rows x rounding.n.
+ */
 static double *
 columns_of(const pe_core_group *g, const pe_rounding *whole, const double *from, int32_t rows)
 {
@@ -71,11 +76,12 @@ columns_of(const pe_core_group *g, const pe_rounding *whole, const double *from,
 
 	for (int32_t j = 0; j < g->rounding.n; j++)
 		for (int32_t k = 0; k < rows; k++)
-			to[k + pe_la_size(rows, j)] = from[k + pe_la_size(rows, whole->strategy->column_of[g->rounding.representative[j]])];
+			to[k + pe_la_size(rows, j)] =
+				from[k + pe_la_size(rows, whole->strategy->column_of[g->rounding.representative[j]])];
 	return to;
 }
 
-/* What the columns cost: y of all that the group does not tell apart. */
+/* What the columns cost: y of all that the group does not distinguish. */
 static void
 take_prices(pe_core_group *g, const pe_rounding *whole, const double *y)
 {
@@ -278,7 +284,7 @@ choose_l1(pe_core_group *g, double largest)
 	g->error = g->strategy.objective / ((double) sensitivity * (double) sensitivity);
 }
 
-/* With the finest integers if told: an objective of 0 is never reached. */
+/* With the finest integers if asked: an objective of 0 is never reached. */
 static void
 round_group(pe_core_group *g, const pe_strategy_problem *problem, bool finest)
 {
@@ -344,7 +350,8 @@ pe_core_matrix(const pe_core *c, const pe_core_group *g, pe_strategy *to)
 	size_t		inner = (size_t) from->inner;
 
 	*to = (pe_strategy) {.classes = cells, .columns = cells, .rows = from->rows, .inner = from->inner,
-		.column_of = pe_alloc((size_t) cells, sizeof(int32_t)), .triangle = copy_of(from->triangle, inner * (inner + 1) / 2),
+		.column_of = pe_alloc((size_t) cells, sizeof(int32_t)),
+		.triangle = copy_of(from->triangle, inner * (inner + 1) / 2),
 		.dense = copy_of(from->dense, (size_t) from->rows * inner)};
 	for (int32_t j = 0; j < cells; j++)
 		to->column_of[j] = j;

@@ -184,7 +184,7 @@ vector_of_integers(const int32_t *from, int32_t count)
 	return to;
 }
 
-/* w'd: a whole number divided by the denominator, so that 0 is told from what is not. */
+/* w'd: a whole number divided by the denominator, so that 0 is exact. */
 static void
 find_totals(pe_side *side)
 {
@@ -254,7 +254,8 @@ pe_factors_are_same(const pe_factor *a, const pe_factor *b)
 {
 	if (a == NULL || b == NULL)
 		return a == b;
-	return a->constructor == b->constructor && a->cells == b->cells && a->queries == b->queries && a->width == b->width &&
+	return a->constructor == b->constructor && a->cells == b->cells && a->queries == b->queries &&
+		a->width == b->width &&
 		are_same_numbers(a->range, b->range, 2 * (size_t) a->queries) &&
 		are_same_numbers(a->entry, b->entry, (size_t) a->queries * (size_t) a->cells);
 }

@@ -1,13 +1,14 @@
 /*
  * blocks_terms.h
- *	  What the terms of a workload ask of blocks, axis by axis: for estimates, variances and what
- *	  is determined (blocks.h).
+ *	  What the terms of a workload ask of blocks, axis by axis: for estimates,
+ *	  variances and what is determined (blocks.h).
  *
- * Along an axis a term asks queries w, the products of its factors on the axis' attributes.  An
- * attribute that no axis has is an axis of one column here, of which all blocks hold the sum.
+ * Along an axis a term asks queries w, the products of its factors on the axis'
+ * attributes.  An attribute that no axis has is an axis of one column here,
+ * whose sum all blocks hold.
  *
- * Of a term matter the blocks that sum over every axis with a centre which the term does not name:
- * w = 1 there, and w - (w'd) 1 = 0.
+ * Of a term matter the blocks that sum over every axis with a centre which the
+ * term does not name: w = 1 there, and w - (w'd) 1 = 0.
  */
 #ifndef PE_BLOCKS_BLOCKS_TERMS_H
 #define PE_BLOCKS_BLOCKS_TERMS_H

@@ -11,8 +11,9 @@
 #include "optimum/optimum.h"
 
 /*
- * Columns are dependent if the square of what is left of each, of length 1 before, is at most this: more than rounding leaves of
- * nothing in a matrix of order 4096, and less than what columns that are independent leave.
+ * Columns are dependent if the square of what is left of each, of length 1
+ * before, is at most this: more than rounding leaves of nothing in a matrix of
+ * order 4096, and less than what columns that are independent leave.
  */
 #define DEPENDENT 1e-10
 
@@ -169,7 +170,8 @@ spread(pe_combination *c, pe_workload *over, const pe_workload **list)
 	list[c->count] = c->workload;
 	for (int i = 0; i < c->count; i++)
 	{
-		if (!pe_workload_over(c->measurement[i].measured.workload, &c->workload->shape, c->measurement[i].place, &over[i]))
+		if (!pe_workload_over(c->measurement[i].measured.workload, &c->workload->shape,
+							  c->measurement[i].place, &over[i]))
 		{
 			while (--i >= 0)
 				pe_workload_basis_free(&over[i]);
@@ -181,7 +183,8 @@ spread(pe_combination *c, pe_workload *over, const pe_workload **list)
 }
 
 pe_combination_status
-pe_combination_init(const pe_measurement *measurement, int count, const pe_workload *workload, const bool *possible, pe_combination *c)
+pe_combination_init(const pe_measurement *measurement, int count, const pe_workload *workload,
+					const bool *possible, pe_combination *c)
 {
 	pe_workload *over = pe_alloc(count, sizeof(pe_workload));
 	const pe_workload **list = pe_alloc(count + 1, sizeof(pe_workload *));

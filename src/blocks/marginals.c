@@ -93,8 +93,10 @@ search_init(search *s, const pe_marginals *marginals, const pe_closure *closure)
 	size_t		sets = (size_t) closure->sets;
 
 	*s = (search) {.marginals = marginals, .closure = closure, .terms = marginals->terms, .sets = closure->sets,
-		.upper = INFINITY, .place = pe_alloc(terms, sizeof(int32_t)), .square = pe_la_vector(terms), .cells = pe_la_vector(terms),
-		.w = pe_la_vector(terms), .variance = pe_la_vector(terms), .noise = pe_la_vector(sets), .reach = pe_la_vector(sets),
+		.upper = INFINITY, .place = pe_alloc(terms, sizeof(int32_t)), .square = pe_la_vector(terms),
+		.cells = pe_la_vector(terms),
+		.w = pe_la_vector(terms), .variance = pe_la_vector(terms), .noise = pe_la_vector(sets),
+		.reach = pe_la_vector(sets),
 		.v = pe_la_vector(sets), .root = pe_la_vector(sets), .e = pe_la_vector(sets), .best = pe_la_vector(sets)};
 	take_attributes(s, noise, cells);
 	for (int32_t k = 0; k < s->sets; k++)

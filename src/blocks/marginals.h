@@ -47,7 +47,8 @@ typedef struct pe_marginals
  * share[k] of closure->set[k], their sum 1.  lower_bound: of the objective of every strategy, at squared sensitivity 1
  * and unit noise; 0 for PE_L1.
  */
-extern void pe_marginals_shares(const pe_marginals *marginals, const pe_closure *closure, double *share, double *lower_bound);
+extern void pe_marginals_shares(const pe_marginals *marginals, const pe_closure *closure,
+								double *share, double *lower_bound);
 
 /* Bytes that it takes at most, besides some 60 for each set. */
 extern size_t pe_marginals_memory(int32_t terms, pe_objective objective);

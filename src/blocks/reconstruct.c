@@ -460,7 +460,7 @@ count_equal_weights(const pe_reconstruction *r, const double *variance, int32_t 
 	pe_free(sixth);
 }
 
-/* What tells rows over the columns apart: their products with two vectors. */
+/* What distinguishes rows over the columns: their products with two vectors. */
 typedef struct mark
 {
 	double		product[2];

@@ -4,14 +4,15 @@
  *
  * Least squares over the columns of a strategy: strategy/solve.h.
  *
- * A direct strategy, A = W, answers its own queries, each by its own measurement,
- * with variance 1, and nothing else: they need not be consistent with each other.
+ * A direct strategy, A = W, answers its own queries, each by its own
+ * measurement, with variance 1, and nothing else: they need not be consistent
+ * with each other.
  *
  * Blocks answer term by term, nothing being formed over the product of all
  * attributes (blocks.h).
  *
  * Another workload than the one measured is answered over the classes that both
- * tell apart together; a query that treats cells of one column differently, or
+ * distinguish together; a query that treats cells of one column differently, or
  * is not in the row space, is not determined.
  */
 #ifndef PE_BLOCKS_RECONSTRUCT_H
@@ -28,7 +29,7 @@ typedef struct pe_measured
 	const int  *lattice;		/* of each block: its measurements are in units of 2^-lattice[b]; NULL for others */
 } pe_measured;
 
-/* What a strategy tells of a workload over the same shape. */
+/* What a strategy says of a workload over the same shape. */
 typedef struct pe_reconstruction
 {
 	const pe_measured *measured;
@@ -41,9 +42,9 @@ typedef struct pe_reconstruction
 } pe_reconstruction;
 
 /*
- * False, with nothing to free, if the workloads tell more than PE_OPTIMUM_CELLS
- * classes apart and the strategy is neither one that counts each class once nor
- * direct nor of blocks.
+ * False, with nothing to free, if the workloads distinguish more than
+ * PE_OPTIMUM_CELLS classes and the strategy is neither one that counts each
+ * class once nor direct nor of blocks.
  */
 extern bool pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload,
 								   pe_reconstruction *reconstruction);
@@ -80,7 +81,8 @@ extern void pe_probe_columns(const pe_strategy *strategy, const double *row_spac
  * A random vector over classes with these sums over columns; anything for a class that no column has, 0 for one that
  * is ruled out.  sums is used up.
  */
-extern void pe_probe_classes(int32_t classes, const int32_t *column_of, const int32_t *members, double *sums, double *z);
+extern void pe_probe_classes(int32_t classes, const int32_t *column_of, const int32_t *members,
+							 double *sums, double *z);
 
 /* The first query (from 0) that is not orthogonal to what probe fills in, over the classes; -1: all are. */
 extern int32_t pe_probe_queries(const pe_workload *workload, const pe_classes *classes, const int32_t *column_of,
@@ -96,9 +98,11 @@ extern int32_t pe_probe_queries(const pe_workload *workload, const pe_classes *c
 extern void pe_reconstruction_estimate(const pe_reconstruction *reconstruction, const int64_t *y, double *estimate);
 
 /*
- * The same from the nearest counts that are not negative; returns their certificate
- * (below).  Of blocks, which are marginals (pe_blocks_nonnegative), from the nearest tables; their gap is told in
- * the unit of PE_NONNEGATIVE_RESIDUAL.  A direct strategy and other blocks have none: to ask for them is a bug of the caller.
+ * The same from the nearest counts that are not negative; returns their
+ * certificate (below).  Of blocks, which are marginals (pe_blocks_nonnegative),
+ * from the nearest tables; their gap is reported in the unit of
+ * PE_NONNEGATIVE_RESIDUAL.  A direct strategy and other blocks have none: to
+ * ask for them is a bug of the caller.
  */
 extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *reconstruction, const int64_t *y,
 													 double *estimate);
@@ -125,6 +129,7 @@ extern void pe_reconstruction_summands(const pe_reconstruction *reconstruction, 
  * Bytes that the above take at most, besides their results and one number for each measurement.
  * strategy: NULL where it is not known, and is not of blocks.
  */
-extern size_t pe_reconstruction_memory(const pe_strategy *strategy, const pe_workload *workload, const pe_classes *classes);
+extern size_t pe_reconstruction_memory(const pe_strategy *strategy, const pe_workload *workload,
+									   const pe_classes *classes);
 
 #endif

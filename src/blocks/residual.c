@@ -14,7 +14,10 @@
 #include "strategy/solve.h"
 #include "strategy/rounding.h"
 
-/* Relative to the largest diagonal entry: what counts as 0, what is added to a V of smaller rank, and before an inversion. */
+/*
+ * Relative to the largest diagonal entry: what counts as 0, what is added to a
+ * V of smaller rank, and before an inversion.
+ */
 #define RANK_TOLERANCE 1e-11
 #define RIDGE 1e-8
 #define SLIGHT 1e-10
@@ -354,7 +357,10 @@ entry_of(const evening *m, int32_t row, int32_t k)
 	return m->strategy->triangle + (size_t) k * ((size_t) k + 1) / 2 + row;
 }
 
-/* Adds `sign' to T's entry in a row, and takes it from that in another one (-1: none), if that brings the columns nearer. */
+/*
+ * Adds `sign' to T's entry in a row, and takes it from that in another one (-1:
+ * none), if that brings the columns nearer.
+ */
 static void
 move_entries(evening *m, int32_t k, int32_t row, int32_t other, int sign)
 {
@@ -454,7 +460,10 @@ even_out(pe_strategy *strategy, const link *links, const double *x)
 	pe_free(m.target);
 }
 
-/* G of X = G'G, rank x n, or n x n where rounding has made X one of full rank: then in the place of X; NULL if that fails. */
+/*
+ * G of X = G'G, rank x n, or n x n where rounding has made X one of full rank:
+ * then in the place of X; NULL if that fails.
+ */
 static double *
 factor_of(pe_optimum *optimum)
 {
@@ -471,13 +480,14 @@ factor_of(pe_optimum *optimum)
 
 /* T of the optimum in real numbers; false if it does not fit. */
 static bool
-round_optimum(const pe_strategy_problem *problem, double length, const double *rest, pe_optimum *optimum, const link *links,
-			  pe_strategy *strategy)
+round_optimum(const pe_strategy_problem *problem, double length, const double *rest,
+			  pe_optimum *optimum, const link *links, pe_strategy *strategy)
 {
 	int32_t		n = strategy->columns;
 	int32_t		rows = optimum->full ? n : optimum->rank;
 	pe_strategy_problem finer = *problem;
-	pe_rounding m = {.problem = &finer, .n = n, .v = (double *) rest, .goal = optimum->upper, .tolerance = 1e-7, .strategy = strategy};
+	pe_rounding m = {.problem = &finer, .n = n, .v = (double *) rest, .goal = optimum->upper,
+		.tolerance = 1e-7, .strategy = strategy};
 	double	   *x = pe_la_vector((size_t) n);
 	double	   *factor = factor_of(optimum);
 	bool		done;
@@ -531,7 +541,8 @@ pe_residual_strategy(const pe_residual *r, const pe_strategy_problem *problem, d
 	pe_optimum	optimum;
 	bool		done;
 
-	*strategy = (pe_strategy) {.classes = r->n, .columns = r->n, .inner = r->n - 1, .rows = r->n - 1, .basis = make_basis(links, r->n),
+	*strategy = (pe_strategy) {.classes = r->n, .columns = r->n, .inner = r->n - 1,
+		.rows = r->n - 1, .basis = make_basis(links, r->n),
 		.column_of = pe_alloc((size_t) r->n, sizeof(int32_t))};
 	for (int32_t i = 0; i < r->n; i++)
 	{
