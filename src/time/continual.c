@@ -2,8 +2,9 @@
  * continual.c
  *	  Strategies over time, and answers from what is measured.  See continual.h.
  *
- * Period s is cell and column T - 1 - s of the strategy, row t is its row T - 1 - t: L_ts is the entry of T in row T - 1 - t
- * and column T - 1 - s, which is above the diagonal where s <= t.
+ * Period s is cell and column T - 1 - s of the strategy, row t is its row T - 1
+ * - t: L_ts is the entry of T in row T - 1 - t and column T - 1 - s, which is
+ * above the diagonal where s <= t.
  */
 #include "time/continual.h"
 
@@ -172,7 +173,8 @@ make_toeplitz(pe_continual *series)
 	int32_t    *to;
 
 	count_periods(series);
-	to = series->strategy.triangle = pe_alloc(pe_la_square(series->periods) / 2 + (size_t) series->periods, sizeof(int32_t));
+	to = series->strategy.triangle = pe_alloc(pe_la_square(series->periods) / 2 + (size_t) series->periods,
+											  sizeof(int32_t));
 	for (int32_t j = 0; j < series->periods; j++)
 		for (int32_t i = 0; i <= j; i++)
 			*to++ = row[j - i];
@@ -185,7 +187,8 @@ is_causal(const pe_continual *series)
 {
 	const pe_strategy *s = &series->strategy;
 
-	if (s->columns != series->periods || s->classes != series->periods || s->rows != series->periods || s->inner != series->periods ||
+	if (s->columns != series->periods || s->classes != series->periods ||
+		s->rows != series->periods || s->inner != series->periods ||
 		s->dense != NULL || s->basis != NULL || s->blocks != NULL || s->direct)
 		return false;
 	for (int32_t c = 0; c < s->classes; c++)
@@ -242,7 +245,8 @@ make_optimal(const pe_continual_problem *problem, pe_continual *series)
 	const pe_workload *workload = &series->workload;
 	pe_classes	classes;
 	pe_strategy_problem whole = {
-		.workload = workload, .classes = &classes, .method = PE_METHOD_OPTIMAL, .objective = problem->objective, .norm = PE_L2,
+		.workload = workload, .classes = &classes, .method = PE_METHOD_OPTIMAL,
+		.objective = problem->objective, .norm = PE_L2,
 		.gap = problem->gap, .whole = true, .bits = BITS
 	};
 	pe_strategy_status status;
@@ -366,7 +370,8 @@ pe_continual_memory(const pe_continual_problem *problem)
 	if (problem->objective == PE_MAX)
 		band = pe_optimum_max_memory((int32_t) queries, problem->periods);
 	/* the text of the ranges, of some 24 bytes, twice, and what is read of it */
-	return square * (4 * sizeof(double) + sizeof(int32_t)) + queries * 100 + TOGETHER * (size_t) problem->periods * sizeof(double) +
+	return square * (4 * sizeof(double) + sizeof(int32_t)) + queries * 100 +
+		TOGETHER * (size_t) problem->periods * sizeof(double) +
 		pe_optimum_memory(problem->periods) + band;
 }
 
@@ -385,7 +390,10 @@ real_triangle(const pe_continual *series)
 	return r;
 }
 
-/* Columns of W' in reverse become columns of B': B T = W, so T'B' = W', from the first row on; before a query's period there are zeros. */
+/*
+ * Columns of W' in reverse become columns of B': B T = W, so T'B' = W', from
+ * the first row on; before a query's period there are zeros.
+ */
 static void
 solve_queries(const pe_continual *series, const double *triangle, int32_t first, int32_t count, double *column)
 {

@@ -1,43 +1,60 @@
 /*
  * continual.h
- *	  Strategies over time: what is measured in each period of a series, so that all reports together are as
- *	  good as they can be.
+ *	  Strategies over time: what is measured in each period of a series, so that
+ *	  all reports together are as good as they can be.
  *
- * A series has T periods; x_s is what arrives in period s, one number for each cell.  In period t
+ * A series has T periods; x_s is what arrives in period s, one number for each
+ * cell.  In period t
  *
  *		y_t = sum_(s <= t) L_ts A x_s + noise
  *
- * is measured: L is lower triangular, of integers, and A the strategy of the cells.  A report of period t is answered from
- * y_0 .. y_t.  That rows of later periods are not there yet costs nothing: for every positive definite X there is a lower
- * triangular L with L'L = X (the Cholesky factor of X with its order reversed, reversed again), and in the L2 norm errors and sensitivities
- * are those of X.  B = W L^-1 has B_qj = 0 for j > t, a query of period t asking for no later one, exactly, and so a number that is
- * published stays what it is: later measurements do not improve it, for L is square.
+ * is measured: L is lower triangular, of integers, and A the strategy of the
+ * cells.  A report of period t is answered from y_0 .. y_t.  That rows of later
+ * periods are not there yet costs nothing: for every positive definite X there
+ * is a lower triangular L with L'L = X (the Cholesky factor of X with its order
+ * reversed, reversed again), and in the L2 norm errors and sensitivities are
+ * those of X.  B = W L^-1 has B_qj = 0 for j > t, a query of period t asking
+ * for no later one, exactly, and so a number that is published stays what it
+ * is: later measurements do not improve it, for L is square.
  *
- * In the reversed order of periods L is upper triangular, T in strategy.h's words: `strategy` is that, with its
- * rounding, its bytes and its certificate.  What the objective is of: one row of a unit, and add_remove.
+ * In the reversed order of periods L is upper triangular, T in strategy.h's
+ * words: `strategy` is that, with its rounding, its bytes and its certificate.
+ * What the objective is of: one row of a unit, and add_remove.
  *
- * Released: all y_t, one after the other.  Rows of later periods may depend on earlier answers: y_t is a Gaussian mechanism with rho_t =
- * |sum_s L_ts A d_s|^2 / (2 sigma^2) given those before it, d the difference of two neighbours, and sum_t rho_t <= rho on
- * every path, which is what filters of rho rest on (accounting/filter.h).
+ * Released: all y_t, one after the other.  Rows of later periods may depend on
+ * earlier answers: y_t is a Gaussian mechanism with rho_t = |sum_s L_ts A
+ * d_s|^2 / (2 sigma^2) given those before it, d the difference of two
+ * neighbours, and sum_t rho_t <= rho on every path, which is what filters of
+ * rho rest on (accounting/filter.h).
  *
- * Neighbours and sensitivity: of the whole series, and not of a period.  It is the product of two integers: that of A for one period
- * (k rows of a unit, add_remove: strategy.h, blocks.h), squared, and the factor of time C, from pe_continual_factor:
+ * Neighbours and sensitivity: of the whole series, and not of a period.  It is
+ * the product of two integers: that of A for one period (k rows of a unit,
+ * add_remove: strategy.h, blocks.h), squared, and the factor of time C, from
+ * pe_continual_factor:
  *
- *	  the unit is the row		C = max_s sum_t L_ts^2 = c.  Its row is in one period; it may be absent from readings.
- *	  a unit has rows in		Of each unit and period at most k rows count, and of its periods with rows the p first.
- *	  several periods
- *		the cut is fixed		(append_only, and no history) the set S of periods that count only grows at its end.  |sum_(s in S) L_ts A d_s| <=
- *								k |a| sum_S |L_ts|, also where some readings miss rows, or a unit's cells change.  So C = the smaller of
- *								p^2 c and the bound of people.c for |L|, p the most columns: sum of the p largest r_i.
- *		the cut moves			S may be another at each reading, where closed periods lose rows or get late ones:
- *								C = sum_t (sum of the p largest |L_ts|)^2.
- *	  substitute				4 times, by the triangle inequality: from one neighbour to the table without the unit, and on.
+ *	  the unit is the row	C = max_s sum_t L_ts^2 = c.  Its row is in one
+ *							period; it may be absent from readings.
+ *	  a unit has rows in	Of each unit and period at most k rows count, and of
+ *	  several periods		its periods with rows the p first.
+ *		the cut is fixed	(append_only, and no history) the set S of periods
+ *							that count only grows at its end.
+ *							|sum_(s in S) L_ts A d_s| <= k |a| sum_S |L_ts|,
+ *							also where some readings miss rows, or a unit's
+ *							cells change.  So C = the smaller of p^2 c and the
+ *							bound of people.c for |L|, p the most columns: sum
+ *							of the p largest r_i.
+ *		the cut moves		S may be another at each reading, where closed
+ *							periods lose rows or get late ones:
+ *							C = sum_t (sum of the p largest |L_ts|)^2.
+ *	  substitute			4 times, by the triangle inequality: from one
+ *							neighbour to the table without the unit, and on.
  *
- * Which holds is what the owner has declared of the rows: pe_presence.  The whole cost is paid once, for all periods
- * (plan/plan_series.c).
+ * Which holds is what the owner has declared of the rows: pe_presence.  The
+ * whole cost is paid once, for all periods (plan/plan_series.c).
  *
- * Each period by itself (`separate`) is the strategy L = I: C = 1, p, or T.  It wins where units are in many periods, and the
- * plan of a series asks for both: pe_continual_choose.
+ * Each period by itself (`separate`) is the strategy L = I: C = 1, p, or T.  It
+ * wins where units are in many periods, and the plan of a series asks for both:
+ * pe_continual_choose.
  *
  * How a front uses it, for prefix over 52 weeks and ten cells:
  *
@@ -45,22 +62,34 @@
  *		pe_continual c;
  *
  *		pe_over_parse("totals", &over, &error);
- *		pe_continual_choose(&(pe_continual_problem) {.over = &over, .periods = 52, .gap = PE_CONTINUAL_GAP},
+ *		pe_continual_choose(&(pe_continual_problem) {.over = &over,
+ *								.periods = 52, .gap = PE_CONTINUAL_GAP},
  *							&(pe_presence) {.row_is_unit = true}, &c);
- *		... the strategy of the cells as for a histogram: pe_strategy cells, by methods/make.h ...
- *		pe_plan_of_series(&ask, &(pe_plan_series) {.cells = &cells, .rules = rules, .time = &c, .presence = presence, .scale = scale}, &plan);
- *		... pe_continual_errors for the quote; the ledger charges pe_plan_cost(plan) once, at creation, and keeps
- *			pe_strategy_write(&c.strategy), from which pe_continual_restore makes c again ...
+ *		... the strategy of the cells as for a histogram: pe_strategy cells, by
+ *			methods/make.h ...
+ *		pe_plan_of_series(&ask, &(pe_plan_series) {.cells = &cells,
+ *								.rules = rules, .time = &c,
+ *								.presence = presence, .scale = scale}, &plan);
+ *		... pe_continual_errors for the quote; the ledger charges
+ *			pe_plan_cost(plan) once, at creation, and keeps
+ *			pe_strategy_write(&c.strategy), from which pe_continual_restore
+ *			makes c again ...
  *
- *		in period t: one scan reads periods pe_continual_reads_since(&c, &presence, t) .. t and cuts units; of those from pe_continual_since(&c, t)
- *		on it is counts[s - since][cell]
- *		pe_plan_measure_period(plan, t, counts, exact, released, hold);		stored by the ledger, as (series, t)
+ *		In period t one scan reads periods pe_continual_reads_since(&c,
+ *		&presence, t) .. t and cuts units; of those from
+ *		pe_continual_since(&c, t) on it is counts[s - since][cell].
+ *		The ledger stores, as (series, t):
  *
- *		a report, free, from what is stored:
- *		pe_continual_weights(&c, query, b);									b[s] = 0 for s > t
- *		... of each stored y_s, in units of the answers, what it says of the cells' workload: e_s = W A^+ y_s (reconstruct.h) ...
- *		pe_continual_combine(&c, query, numbers, e, estimate);				sum_s b_s e_s
- *		standard error = pe_noise_stderr(pe_plan_noise_of_series(..)) sqrt(variance[query] * variance of the cells' query)
+ *		pe_plan_measure_period(plan, t, counts, exact, released, hold);
+ *
+ *		A report, free, from what is stored; b[s] = 0 for s > t:
+ *
+ *		pe_continual_weights(&c, query, b);
+ *		... of each stored y_s, in units of the answers, what it says of the
+ *			cells' workload: e_s = W A^+ y_s (reconstruct.h) ...
+ *		pe_continual_combine(&c, query, numbers, e, estimate);	sum_s b_s e_s
+ *		standard error = pe_noise_stderr(pe_plan_noise_of_series(..))
+ *			sqrt(variance[query] * variance of the cells' query)
  */
 #ifndef PE_TIME_CONTINUAL_H
 #define PE_TIME_CONTINUAL_H
@@ -72,11 +101,13 @@
 #define PE_CONTINUAL_GAP 1e-6
 
 /*
- * What is asked for.  history: rows of so many periods are read, this one with them, and those before may be deleted; 0: all.
- * open_ended: L_ts = a_(t-s), a_k = round(2^16 C(2k, k) / 4^k), the same integers for every number of periods, so that a series
- * can be prolonged; for totals they are within some percent of the optimum.  separate: each period by itself; then history
- * says only that rows are deleted.  open_ended goes with neither.  With any of the three the objective is the
- * sum, and the caller refuses PE_MAX (else pe_bug).
+ * What is asked for.  history: rows of so many periods are read, this one with
+ * them, and those before may be deleted; 0: all.  open_ended: L_ts = a_(t-s),
+ * a_k = round(2^16 C(2k, k) / 4^k), the same integers for every number of
+ * periods, so that a series can be prolonged; for totals they are within some
+ * percent of the optimum.  separate: each period by itself; then history says
+ * only that rows are deleted.  open_ended goes with neither.  With any of the
+ * three the objective is the sum, and the caller refuses PE_MAX (else pe_bug).
  */
 typedef struct pe_continual_problem
 {
@@ -115,13 +146,20 @@ typedef struct pe_presence
 /* PE_STRATEGY_TOO_LARGE: more than PE_MAX_PERIODS.  Polls and reports progress. */
 extern pe_strategy_status pe_continual_make(const pe_continual_problem *problem, pe_continual *series);
 
-/* The better of what is asked for and, unless it is open-ended, each period by itself: by the sum of squared errors (PE_MAX: the largest), at their sensitivities. */
-extern pe_strategy_status pe_continual_choose(const pe_continual_problem *problem, const pe_presence *presence, pe_continual *series);
+/*
+ * The better of what is asked for and, unless it is open-ended, each period by
+ * itself: by the sum of squared errors (PE_MAX: the largest), at their
+ * sensitivities.
+ */
+extern pe_strategy_status pe_continual_choose(const pe_continual_problem *problem,
+											  const pe_presence *presence, pe_continual *series);
 
 /*
- * From a strategy that was kept (pe_strategy_read), which is the series' from then on.  False, with nothing taken, if it is not one
- * of this problem: of another size, with a part that looks ahead or too far back, or of other integers than an open-ended one has.  Whether
- * periods are separate is seen from the strategy.
+ * From a strategy that was kept (pe_strategy_read), which is the series' from
+ * then on.  False, with nothing taken, if it is not one of this problem: of
+ * another size, with a part that looks ahead or too far back, or of other
+ * integers than an open-ended one has.  Whether periods are separate is seen
+ * from the strategy.
  */
 extern bool pe_continual_restore(const pe_continual_problem *problem, pe_strategy *strategy, pe_continual *series);
 
@@ -139,17 +177,22 @@ extern int32_t pe_continual_entry(const pe_continual *series, int32_t t, int32_t
 extern int32_t pe_continual_since(const pe_continual *series, int32_t t);
 
 /*
- * The first period whose rows are read for y_t: that one, or period 0 where the cut of a unit's periods is fixed, since which of them
- * count is seen from all periods before (continual_sensitivity.c).
+ * The first period whose rows are read for y_t: that one, or period 0 where the
+ * cut of a unit's periods is fixed, since which of them count is seen from all
+ * periods before (continual_sensitivity.c).
  */
 extern int32_t pe_continual_reads_since(const pe_continual *series, const pe_presence *presence, int32_t t);
 
 /*
- * z = sum_s L_ts x_s, for y_t = A z: exact.  counts: x_s for s from pe_continual_since to t, one after the other, `columns` numbers each.
- * A number beyond pe_continual_most counts as that, with its sign, which no count of rows reaches; as it changes between neighbours no more than the
- * number does, sensitivities hold.  Then |z| < 2^62.  Does not poll: there are exact numbers in its memory.
+ * z = sum_s L_ts x_s, for y_t = A z: exact.  counts: x_s for s from
+ * pe_continual_since to t, one after the other, `columns` numbers each.  A
+ * number beyond pe_continual_most counts as that, with its sign, which no count
+ * of rows reaches; as it changes between neighbours no more than the number
+ * does, sensitivities hold.  Then |z| < 2^62.  Does not poll: there are exact
+ * numbers in its memory.
  */
-extern void pe_continual_weigh(const pe_continual *series, int32_t t, size_t columns, const int64_t *counts, int64_t *z);
+extern void pe_continual_weigh(const pe_continual *series, int32_t t, size_t columns,
+							   const int64_t *counts, int64_t *z);
 extern int64_t pe_continual_most(const pe_continual *series);
 
 /* ---- answers: post-processing, in doubles ---- */
@@ -158,7 +201,8 @@ extern int64_t pe_continual_most(const pe_continual *series);
 extern void pe_continual_weights(const pe_continual *series, int32_t query, double *weight);
 
 /* sum_s b_s e_s of vectors e_s of so many numbers, s = 0 .. the query's period, one after the other. */
-extern void pe_continual_combine(const pe_continual *series, int32_t query, size_t numbers, const double *e, double *estimate);
+extern void pe_continual_combine(const pe_continual *series, int32_t query, size_t numbers,
+								 const double *e, double *estimate);
 
 /* |b_q|^2 of all queries: the variance in units of that of the noise. */
 extern void pe_continual_variances(const pe_continual *series, double *variance);
@@ -169,21 +213,25 @@ extern void pe_continual_variances(const pe_continual *series, double *variance)
 extern bool pe_continual_factor(const pe_continual *series, const pe_presence *presence, pe_u128 *factor);
 
 /* The same of period t alone: what one more draw of y_t loses.  No more than C. */
-extern bool pe_continual_factor_of_period(const pe_continual *series, const pe_presence *presence, int32_t t, pe_u128 *factor);
+extern bool pe_continual_factor_of_period(const pe_continual *series, const pe_presence *presence,
+										  int32_t t, pe_u128 *factor);
 
 /*
- * The factor that a prolonged series is charged by.  paid: the budget, or the block of time, was charged for the part, and pays the factor
- * of the whole less that of the part.  Otherwise it pays the whole: a row of a new period loses as much as a row of an old one.
- * Both series are open-ended, or both have each period by itself; else pe_bug.
+ * The factor that a prolonged series is charged by.  paid: the budget, or the
+ * block of time, was charged for the part, and pays the factor of the whole
+ * less that of the part.  Otherwise it pays the whole: a row of a new period
+ * loses as much as a row of an old one.  Both series are open-ended, or both
+ * have each period by itself; else pe_bug.
  */
-extern bool pe_continual_prolonged(const pe_continual *part, const pe_continual *whole, const pe_presence *presence, bool paid,
-								   pe_u128 *factor);
+extern bool pe_continual_prolonged(const pe_continual *part, const pe_continual *whole,
+								   const pe_presence *presence, bool paid, pe_u128 *factor);
 
-/* ---- what is told (continual_errors.c) ---- */
+/* ---- what is reported (continual_errors.c) ---- */
 
 /*
- * Variances of answers for a count of one cell, in units of the variance of a count of one period alone, for a unit of one row: those of y_t times
- * C.  Of a period it is the largest of its queries, weighted where worst and mean are.
+ * Variances of answers for a count of one cell, in units of the variance of a
+ * count of one period alone, for a unit of one row: those of y_t times C.  Of a
+ * period it is the largest of its queries, weighted where worst and mean are.
  */
 typedef struct pe_continual_errors
 {
@@ -196,10 +244,14 @@ typedef struct pe_continual_errors
 extern bool pe_continual_tell(const pe_continual *series, const pe_presence *presence, pe_continual_errors *errors);
 
 /*
- * The same without a strategy over time.  added: each period is counted, and reports add them up.  split: each report asks its
- * queries of all rows again, on 1 / T of the budget.  Where rows may be deleted, as with a history, presence is not append_only.
+ * The same without a strategy over time.  added: each period is counted, and
+ * reports add them up.  split: each report asks its queries of all rows again,
+ * on 1 / T of the budget.  Where rows may be deleted, as with a history,
+ * presence is not append_only.
  */
-extern bool pe_continual_tell_added(const pe_over *over, int32_t periods, const pe_presence *presence, pe_continual_errors *errors);
-extern bool pe_continual_tell_split(const pe_over *over, int32_t periods, const pe_presence *presence, pe_continual_errors *errors);
+extern bool pe_continual_tell_added(const pe_over *over, int32_t periods,
+									const pe_presence *presence, pe_continual_errors *errors);
+extern bool pe_continual_tell_split(const pe_over *over, int32_t periods,
+									const pe_presence *presence, pe_continual_errors *errors);
 
 #endif

@@ -1,9 +1,11 @@
 /*
  * continual_band.c
- *	  The best banded strategy, by L-BFGS on its triangle.  See continual_band.h.
+ *	  The best banded strategy, by L-BFGS on its triangle.  See
+ *	  continual_band.h.
  *
- * A is upper triangular, n x b numbers: entry k of column j is A_(j-k)j.  With V = K'K and P = K A^-1 the objective is
- * |P|^2, and its gradient -2 P'U, U = P A^-T, of which only the band is needed: O(n^2 b) in all.  The columns that
+ * A is upper triangular, n x b numbers: entry k of column j is A_(j-k)j.  With
+ * V = K'K and P = K A^-1 the objective is |P|^2, and its gradient -2 P'U, U = P
+ * A^-T, where only the band is needed: O(n^2 b) in all.  The columns that
  * are searched for are of any length, and divided by it.
  */
 #include "time/continual_band.h"
@@ -295,7 +297,10 @@ rounding_of(int32_t n)
 	return fmin(n, 4 * sqrt(n)) * 0x1p-52;
 }
 
-/* Makes S positive semidefinite, by what its diagonal needs; false if that cannot be told. */
+/*
+ * Makes S positive semidefinite, by what its diagonal needs; false if that is
+ * not known.
+ */
 static bool
 lift(int32_t n, double *matrix, double *value, double *scratch)
 {
@@ -449,5 +454,6 @@ pe_continual_band(const double *v, int32_t n, int32_t band, double *x, double *l
 size_t
 pe_continual_band_memory(int32_t n, int32_t band)
 {
-	return 5 * pe_la_square(n) * sizeof(double) + (7 + 2 * PE_LBFGS_PAIRS) * (size_t) n * (size_t) band * sizeof(double);
+	return 5 * pe_la_square(n) * sizeof(double) +
+		(7 + 2 * PE_LBFGS_PAIRS) * (size_t) n * (size_t) band * sizeof(double);
 }

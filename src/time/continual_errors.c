@@ -1,6 +1,7 @@
 /*
  * continual_errors.c
- *	  What is told of a series before it is paid for, and of what it would be without a strategy over time.  See continual.h.
+ *	  What is reported of a series before it is paid for, and of the same
+ *	  without a strategy over time.  See continual.h.
  */
 #include "time/continual.h"
 

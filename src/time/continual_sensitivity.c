@@ -155,7 +155,8 @@ can_prolong(const pe_continual *part, const pe_continual *whole)
 }
 
 bool
-pe_continual_prolonged(const pe_continual *part, const pe_continual *whole, const pe_presence *presence, bool paid, pe_u128 *factor)
+pe_continual_prolonged(const pe_continual *part, const pe_continual *whole,
+					   const pe_presence *presence, bool paid, pe_u128 *factor)
 {
 	pe_u128		before;
 
