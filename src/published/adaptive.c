@@ -283,7 +283,8 @@ pe_adaptive_memory(int32_t n)
 
 	if (numbers < 4 * pe_la_size(n, n))
 		numbers = 4 * pe_la_size(n, n);
-	return sizeof(double) * (pe_la_size(n, n) + numbers + VECTORS * (size_t) n) + sizeof(int32_t) * pe_la_eigen_iwork(n) + 1024;
+	return sizeof(double) * (pe_la_size(n, n) + numbers + VECTORS * (size_t) n) +
+		sizeof(int32_t) * pe_la_eigen_iwork(n) + 1024;
 }
 
 void

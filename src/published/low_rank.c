@@ -700,7 +700,8 @@ pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_resu
 
 	for (int32_t j = 0; j < n; j++)
 	{
-		memcpy(factor + pe_la_size(j, rows), design->factor + pe_la_size(j, design->rows), (size_t) design->rows * sizeof(double));
+		memcpy(factor + pe_la_size(j, rows), design->factor + pe_la_size(j, design->rows),
+			   (size_t) design->rows * sizeof(double));
 		factor[(size_t) (design->rows + j) + pe_la_size(j, rows)] = eta;
 	}
 	normalise(factor, rows, n, norm);
@@ -717,8 +718,10 @@ pe_low_rank_memory(int32_t rank, int32_t n)
 {
 	int32_t		rows = pe_low_rank_rows(rank);
 	int32_t		order = rows < n ? rows : n;
-	size_t		searching = 4 * pe_la_size(rank, n) + pe_la_size(rows, rank) + pe_la_size(rows, rows) + 7 * pe_la_size(rows, n);
-	size_t		judging = 3 * pe_la_size(rank, n) + pe_la_size(rows, n) + pe_la_size(rank, rows) + pe_la_size(rank, order) +
+	size_t		searching = 4 * pe_la_size(rank, n) + pe_la_size(rows, rank) +
+		pe_la_size(rows, rows) + 7 * pe_la_size(rows, n);
+	size_t		judging = 3 * pe_la_size(rank, n) + pe_la_size(rows, n) + pe_la_size(rank, rows) +
+		pe_la_size(rank, order) +
 		2 * pe_la_size(order, order) + pe_la_eigen_work(order) + pe_la_eigen_iwork(order);
 	size_t		appending = 2 * (pe_la_size(rank, n) + pe_la_size(rows, n) + pe_la_size(n, n));
 

@@ -105,7 +105,7 @@ pe_interval_sensitivity(const pe_intervals *intervals, pe_neighbours neighbours,
  * ------------------------------------------------------------------
  */
 
-/* The deviation that a noised score tells of. */
+/* The deviation that a noised score stands for. */
 static double
 deviation_of(const pe_intervals *intervals, const span *s, int64_t score)
 {

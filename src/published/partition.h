@@ -56,7 +56,10 @@ typedef struct pe_partition
 
 extern void pe_intervals_init(pe_intervals *intervals, int32_t columns);
 
-/* Scores of intervals 1 .. N-1, in score[0 .. N-2]; counts of columns below 2^62 in sum, so that each is at most 2 N 2^62. */
+/*
+ * Scores of intervals 1 .. N-1, in score[0 .. N-2]; counts of columns below
+ * 2^62 in sum, so that each is at most 2 N 2^62.
+ */
 extern void pe_interval_scores(const pe_intervals *intervals, const int64_t *counts, pe_i128 *score);
 
 /* What a unit's presence, or its rows, can change in all scores together; 0 for one column. */
@@ -77,10 +80,11 @@ extern void pe_partition_free(pe_partition *partition);
 extern bool pe_shape_is_ordered(const pe_shape *shape);
 
 /*
- * How estimates of ordered columns are kept: a column for every class that is asked
- * for and possible, in their order, and T = 2^PE_ESTIMATE_BITS I, so that the stored
- * integers are estimates of counts in units of 2^-16.  Nothing is measured by it, so
- * there is no objective to tell: it is 1, and no bound is known.
+ * How estimates of ordered columns are kept: a column for every class that is
+ * asked for and possible, in their order, and T = 2^PE_ESTIMATE_BITS I, so that
+ * the stored integers are estimates of counts in units of 2^-16.  Nothing is
+ * measured by it, so there is no objective to report: it is 1, and no bound is
+ * known.
  */
 #define PE_ESTIMATE_BITS 16
 extern pe_strategy_status pe_ordered_columns(const pe_workload *workload, const pe_classes *classes,

@@ -49,7 +49,11 @@ typedef struct pe_coa_options
 	 * V of less than full rank; with theta = 0 such a V cannot be solved.
 	 */
 	double		theta;
-	int32_t		stages;			/* 0: Algorithm 1 with theta.  Else Algorithm 3: theta, then stage by stage times decay */
+	/*
+	 * 0: Algorithm 1 with theta.  Else Algorithm 3: theta, then stage by stage
+	 * times decay
+	 */
+	int32_t		stages;
 	double		decay;
 	int32_t		cg_steps;		/* of Algorithm 2 */
 	double		beta;			/* step sizes tried are 1, beta, beta^2, ... */
@@ -69,20 +73,21 @@ typedef struct pe_coa_options
 extern void pe_coa_defaults(pe_coa_options *options);
 
 /*
- * For V (n x n, by columns, both triangles, finite; anything else is a bug of the
- * caller, like options that make no sense).  V should be positive semidefinite.
+ * For V (n x n, by columns, both triangles, finite; anything else is a bug of
+ * the caller, like options that make no sense).  V should be positive
+ * semidefinite.
  *
- * The design has x, with a diagonal of exactly 1; its objective is that on V, not on
- * V + theta I, and may be infinite where V is beyond the range of floating point.
- * It ends unfinished after so many iterations or when no step size above 1e-12
- * brings a decrease: rounding does not allow it.
+ * The design has x, with a diagonal of exactly 1; its objective is that on V,
+ * not on V + theta I, and may be infinite where V is beyond the range of
+ * floating point.  It ends unfinished after so many iterations or when no step
+ * size above 1e-12 brings a decrease: rounding does not allow it.
  *
- * trace (or NULL) is told the objective on V and the relative measure above at
+ * trace (or NULL) is given the objective on V and the relative measure above at
  * iteration 0, X = I, and after each one.  Polls between products; reports
  * progress once per iteration.
  *
- * One iteration is 2 products of n x n matrices for each step of Algorithm 2, 2 for
- * the gradient and about a half for every step size tried.
+ * One iteration is 2 products of n x n matrices for each step of Algorithm 2, 2
+ * for the gradient and about a half for every step size tried.
  */
 extern void pe_coa(const double *v, int32_t n, const pe_coa_options *options, const pe_trace *trace,
 				   pe_design *design);
@@ -125,7 +130,11 @@ typedef struct pe_smoothing_options
 	double		first_mu;		/* relative to the largest diagonal entry of X when the stage begins */
 	double		decay;			/* each mu to the one before it */
 	double		floor;			/* least eigenvalue of X, relative to the largest when the stage begins */
-	int32_t		memory;			/* how many last objectives: the largest of them must be undercut: 1 .. PE_SMOOTHING_MEMORY */
+	/*
+	 * how many last objectives: the largest of them must be undercut:
+	 * 1 .. PE_SMOOTHING_MEMORY
+	 */
+	int32_t		memory;
 	double		decrease;		/* sufficient one, as a part of what the gradient promises */
 	int32_t		iterations;		/* at most, in each stage */
 	double		tolerance;		/* of the projected gradient, relative to that at X = I */
@@ -135,17 +144,18 @@ typedef struct pe_smoothing_options
 extern void pe_smoothing_defaults(pe_smoothing_options *options);
 
 /*
- * For V (n x n, by columns, both triangles, finite; anything else is a bug of the
- * caller, like options that make no sense).  V should be positive semidefinite.
+ * For V (n x n, by columns, both triangles, finite; anything else is a bug of
+ * the caller, like options that make no sense).  V should be positive
+ * semidefinite.
  *
  * The design has x, the best that was met by max X_ii tr(V X^-1), with largest
- * diagonal entry 1 and positive definite; its objective is that number and may be infinite where V is
- * beyond the range of floating point.  It is finished if the last stage met its
- * tolerance.
+ * diagonal entry 1 and positive definite; its objective is that number and may
+ * be infinite where V is beyond the range of floating point.  It is finished if
+ * the last stage met its tolerance.
  *
- * trace (or NULL) is told this objective of the current X, which may rise, and the
- * projected gradient relative to that at X = I, at iteration 0 and after each one.
- * Polls between products; reports progress once per iteration.
+ * trace (or NULL) is given this objective of the current X, which may rise, and
+ * the projected gradient relative to that at X = I, at iteration 0 and after
+ * each one.  Polls between products; reports progress once per iteration.
  */
 extern void pe_smoothing(const double *v, int32_t n, const pe_smoothing_options *options, const pe_trace *trace,
 						 pe_design *design);
@@ -160,7 +170,8 @@ extern size_t pe_smoothing_memory(int32_t n);
  * triangles; A is destroyed.  work, iwork: of pe_la_eigen and n more.  z: n^2.  False
  * if the eigenvalues cannot be found.
  */
-extern bool pe_smoothing_project(int32_t n, double floor, double *a, double *p, double *z, double *work, int32_t *iwork);
+extern bool pe_smoothing_project(int32_t n, double floor, double *a, double *p, double *z,
+								 double *work, int32_t *iwork);
 
 /* ----------
  * The adaptive mechanism: eigenvectors of the workload, optimally weighted.
@@ -205,9 +216,10 @@ typedef struct pe_adapted
 } pe_adapted;
 
 /*
- * For V (n x n, by columns, both triangles, finite, positive semidefinite, not zero),
- * until uncompleted / lower - 1 <= gap, but no longer than 3000 steps; finished tells
- * which.  The trace's measure is that gap.  Polls at every step, and reports progress.
+ * For V (n x n, by columns, both triangles, finite, positive semidefinite, not
+ * zero), until uncompleted / lower - 1 <= gap, but no longer than 3000 steps;
+ * finished says which.  The trace's measure is that gap.  Polls at every step,
+ * and reports progress.
  */
 extern void pe_adaptive(const double *v, int32_t n, double gap, const pe_trace *trace, pe_adapted *adapted);
 

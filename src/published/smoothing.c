@@ -172,7 +172,10 @@ invert(search *s, double *trace, double *smooth)
 	return isfinite(*smooth) && *smooth >= 0.0;
 }
 
-/* p becomes X, with what invert told; its gradient, and whether it is the best. */
+/*
+ * p becomes X, with what invert found; its gradient, and whether it is the
+ * best.
+ */
 static void
 accept(search *s, double trace, double smooth)
 {
