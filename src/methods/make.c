@@ -3,8 +3,8 @@
  *	  The table of the methods, and how each one's design is made integers.  See
  *	  strategy.h, and the header of each method.
  *
- * Privacy depends on the integers alone, not on how a method finds them, and so does
- * the objective that is told.
+ * Privacy depends on the integers alone, not on how a method finds them, and so
+ * does the objective that is reported.
  */
 #include "methods/make.h"
 
@@ -24,7 +24,7 @@
 /* A diagonal entry of T so many times smaller than another: its square is below the ridge. */
 #define NEARLY_SINGULAR 256
 
-/* A bound is for telling how far from the optimum a method is: a tenth of a percent is enough. */
+/* A bound says how far from the optimum a method is: a tenth of a percent is enough. */
 #define BOUND_GAP 1e-3
 
 /* Pivots of V below this, its diagonal scaled to 1, count as zero: as in optimum.h. */
@@ -44,8 +44,9 @@ begin_rounding(pe_rounding *m, const pe_design *design)
 }
 
 /*
- * Whether some column of T is nearly a combination of those before it.  What is told
- * of the errors would then be told of rounded numbers: a ridge costs less than that.
+ * Whether some column of T is nearly a combination of those before it.  The
+ * errors reported would then be those of rounded numbers: a ridge costs less
+ * than that.
  */
 static bool
 is_nearly_singular(const pe_strategy *strategy)
@@ -296,7 +297,8 @@ make_direct(pe_rounding *m)
 		squared = (double) sensitivity;
 	}
 	for (int32_t t = 0; t < workload->terms; t++)
-		strategy->objective += squared * workload->term[t].weight * workload->term[t].weight * (double) workload->term[t].queries;
+		strategy->objective += squared * workload->term[t].weight * workload->term[t].weight *
+			(double) workload->term[t].queries;
 	return true;
 }
 
@@ -328,7 +330,8 @@ typedef struct operations
 	bool		l2;				/* it is about this norm */
 	bool		l1;
 	bool		counts_once;	/* a workload that counts each cell once is measured itself, in any size */
-	pe_strategy_status (*make_all) (const pe_strategy_problem *problem, pe_strategy *strategy);	/* or, once the rounding has begun: */
+	/* or, once the rounding has begun: */
+	pe_strategy_status (*make_all) (const pe_strategy_problem *problem, pe_strategy *strategy);
 	bool		(*make) (pe_rounding *m);	/* false: beyond what can be measured */
 	size_t		(*memory) (int32_t n);	/* of `make', for n columns, without the matrix that is rounded; NULL: none */
 	size_t		(*memory_l1) (int32_t n);	/* under PE_L1 so much more; NULL: none */
@@ -359,7 +362,8 @@ static const operations methods[PE_METHODS] = {
 	[PE_METHOD_DIRECT] = {"direct", .l2 = true, .l1 = true, .counts_once = true, .make = make_direct},
 	[PE_METHOD_IDENTITY] = {"identity", .l2 = true, .l1 = true, .counts_once = true, .make = make_identity},
 	[PE_METHOD_WAVELET] = {"wavelet", .l2 = true, .l1 = true, .make = make_wavelet, .memory = pe_levels_memory},
-	[PE_METHOD_HIERARCHICAL] = {"hierarchical", .l2 = true, .l1 = true, .make = make_hierarchical, .memory = pe_levels_memory},
+	[PE_METHOD_HIERARCHICAL] = {"hierarchical", .l2 = true, .l1 = true, .make = make_hierarchical,
+		.memory = pe_levels_memory},
 	[PE_METHOD_ADAPTIVE] = {"adaptive", .l2 = true, .make = make_adaptive, .memory = pe_adaptive_memory},
 	[PE_METHOD_SMOOTHING] = {"smoothing", .l2 = true, .make = make_smoothing, .memory = pe_smoothing_memory},
 	[PE_METHOD_LOWRANK] = {"lowrank", .l2 = true, .l1 = true, .make = make_low_rank,
@@ -455,7 +459,10 @@ pe_strategy_bound(const pe_strategy_problem *problem, double *lower_bound)
 	return PE_STRATEGY_OK;
 }
 
-/* What pe_optimum_pairs, or the distances that rounding looks at beside three matrices, take above pe_optimum_memory. */
+/*
+ * What pe_optimum_pairs, or the distances that rounding looks at beside three
+ * matrices, take above pe_optimum_memory.
+ */
 static size_t
 more_for_substitute(int32_t n)
 {

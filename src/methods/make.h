@@ -27,12 +27,13 @@ extern bool pe_method_serves(pe_method method, pe_norm norm);
 extern bool pe_strategy_is_workload(const pe_strategy_problem *problem);
 
 /*
- * Makes it.  lower_bound: of every strategy for this objective, norm and neighbours (for PE_L1
- * that of the L2 norm, which holds there too and may be far off); of other methods
- * than optimal it is 0 until pe_strategy_bound has told it.  For method dawa it is
- * how its estimates are kept (pe_ordered_columns), which is no measurement, and so
- * has no bound.  A problem that pe_method_serves does not allow, and PE_MAX for
- * anything but optimal under PE_L2, are bugs of the caller.
+ * Makes it.  lower_bound: of every strategy for this objective, norm and
+ * neighbours (for PE_L1 that of the L2 norm, which holds there too and may be
+ * far off); of other methods than optimal it is 0 until pe_strategy_bound has
+ * set it.  For method dawa it is how its estimates are kept
+ * (pe_ordered_columns), which is no measurement, and so has no bound.  A
+ * problem that pe_method_serves does not allow, and PE_MAX for anything but
+ * optimal under PE_L2, are bugs of the caller.
  */
 extern pe_strategy_status pe_strategy_make(const pe_strategy_problem *problem, pe_strategy *strategy);
 
