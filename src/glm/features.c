@@ -196,7 +196,10 @@ place_extreme(double value, double lower, double upper)
 	return (int16_t) (((value - lower) - (upper - value)) / (upper - lower) * PE_ONE);
 }
 
-/* The place of a value between the bounds; the rounding errors of factor are far below 1 and are cut off with the rest. */
+/*
+ * The place of a value between the bounds; the rounding errors of factor are
+ * far below 1 and are cut off with the rest.
+ */
 static int16_t
 place(double value, double lower, double upper, double factor)
 {

@@ -24,7 +24,11 @@ typedef struct pe_feature
 	double		lower;			/* number: the declared bounds, lower < upper, finite */
 	double		upper;
 	bool		clamp;			/* number: outside values are brought to the bounds */
-	bool		other;			/* an indicator (levels: a cell) for values outside, not with clamp; neither: the row is dropped */
+	/*
+	 * an indicator (levels: a cell) for values outside, not with clamp;
+	 * neither: the row is dropped
+	 */
+	bool		other;
 	bool		null;			/* the same for NULL */
 	int32_t		levels;			/* not number: ordered cells; 'other' and NULL follow */
 } pe_feature;

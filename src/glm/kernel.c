@@ -270,7 +270,8 @@ add_lanes(__m128i a, __m128i b, __m128i c, __m128i d)
 /* The two kinds of 64-byte vectors. */
 #define PE_STORE_UNPACKED_512(to, low, high) \
 	(_mm512_storeu_si512((to), _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high)), \
-	 _mm512_storeu_si512((to) + 16, _mm512_permutex2var_epi64(low, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), high)))
+	 _mm512_storeu_si512((to) + 16, \
+						 _mm512_permutex2var_epi64(low, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), high)))
 #define PE_FOLD_512(vector) \
 	_mm_add_epi32(_mm_add_epi32(_mm512_castsi512_si128(vector), _mm512_extracti32x4_epi32(vector, 1)), \
 				  _mm_add_epi32(_mm512_extracti32x4_epi32(vector, 2), _mm512_extracti32x4_epi32(vector, 3)))

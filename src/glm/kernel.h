@@ -65,13 +65,17 @@ typedef struct pe_kernel_code
 	 * will be read after this tile.
 	 */
 	size_t		accumulator;
-	void		(*gradient) (const int16_t *tile, int32_t dense, const int16_t *s, void *accumulators, const int16_t *next);
+	void		(*gradient) (const int16_t *tile, int32_t dense, const int16_t *s,
+							 void *accumulators, const int16_t *next);
 	void		(*flush) (int32_t dense, void *accumulators, int64_t *sums);
 
 	/* Adds x_i x_j of so many tiles, stride numbers apart, at most PE_MOMENT_TILES, for the dense columns i >= j. */
 	void		(*moment) (const int16_t *tile, size_t stride, int32_t tiles, int32_t dense, int64_t *sums);
 
-	/* m[r] = margin - alpha direction, and the sum of the rows' losses at it, each at most cap; label: PE_NO_LABEL is none. */
+	/*
+	 * m[r] = margin - alpha direction, and the sum of the rows' losses at it,
+	 * each at most cap; label: PE_NO_LABEL is none.
+	 */
 	void		(*shift) (const float *margin, float alpha, const float *direction, float *m);
 	int64_t		(*losses) (pe_loss loss, const float *margin, const int16_t *label, int32_t cap);
 

@@ -407,7 +407,10 @@ measure_steps(search *s, pe_i128 *sums)
 	free_weights(&pass, n);
 }
 
-/* Of the steps that cannot be told from the best one, the nearest to Newton's. */
+/*
+ * Of the steps that are indistinguishable from the best one, the nearest to
+ * Newton's.
+ */
 static double
 best_step(search *s)
 {
@@ -463,10 +466,10 @@ try_step(search *s)
 }
 
 /*
- * Is the trial better?  Not where the function is surely larger: a gradient that is shorter
- * there leads back, and round again.  Where its value, which is known to its error only,
- * does not tell, the gradient does: the function falls along the line as long as the slope
- * is above 0.
+ * Is the trial better?  Not where the function is surely larger: a gradient
+ * that is shorter there leads back, and round again.  Where its value, which is
+ * known to its error only, does not decide, the gradient does: the function
+ * falls along the line as long as the slope is above 0.
  */
 static bool
 is_better(const search *s)

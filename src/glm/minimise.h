@@ -61,23 +61,26 @@ extern void pe_place_evaluate(pe_place *point, const pe_smooth *f);
 extern double pe_loss_curvature(pe_loss loss);
 
 /*
- * Newton's method from the point 0: so many iterations, or if not in_full until length <=
- * goal.  Returns how many were made.  length <= goal tells whether it has arrived; in_full
- * the rest of the iterations goes on, and does no harm.
+ * Newton's method from the point 0: so many iterations, or if not in_full until
+ * length <= goal.  Returns how many were made.  It has arrived if
+ * length <= goal; with in_full the rest of the iterations goes on, and does no
+ * harm.
  *
- * An iteration is three passes, always CURVATURE, LOSSES and PRECISE, and there is one
- * PRECISE for the point 0 and one COUNT.  Without the early end the passes are the same
- * for all rows: PE_MINIMISE_PASSES.
+ * An iteration is three passes, always CURVATURE, LOSSES and PRECISE, and there
+ * is one PRECISE for the point 0 and one COUNT.  Without the early end the
+ * passes are the same for all rows: PE_MINIMISE_PASSES.
  *
- * LOSSES compares steps along Newton's direction, to which a piecewise quadratic function
- * gives no length: where its kinks are, Newton's method does not see.  If the trial is
- * then too far, which the slope there tells to the last digit, the next iteration goes
- * back on the same line by the curvature at the trial, with no kink in between to the
- * line's least value.  A direction without Newton's is the gradient's.
+ * LOSSES compares steps along Newton's direction, to which a piecewise
+ * quadratic function gives no length: where its kinks are, Newton's method does
+ * not see.  If the trial is then too far, which the slope there shows to the
+ * last digit, the next iteration goes back on the same line by the curvature at
+ * the trial, with no kink in between to the line's least value.  A direction
+ * without Newton's is the gradient's.
  *
- * That it arrives in a number of iterations which is known before is not proved: no method
- * of a few passes has such a bound for every table (the condition number is about n R^2 /
- * lambda).  fit_objpert.c tells how many it takes.
+ * That it arrives in a number of iterations which is known before is not
+ * proved: no method of a few passes has such a bound for every table (the
+ * condition number is about n R^2 / lambda).  fit_objpert.c proves how many it
+ * takes.
  */
 extern int32_t pe_minimise(const pe_smooth *f, double goal, int32_t iterations, bool in_full, pe_place *minimum);
 

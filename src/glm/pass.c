@@ -351,7 +351,8 @@ start_run(pass_run *run, pe_kernel kernel, const pe_pass *pass, const pe_row_sha
 	run->score = pe_alloc(run->score_count, sizeof(*run->score));
 	run->turned = pe_alloc(run->turned_count, sizeof(*run->turned));
 	run->cell_sums = pe_alloc(run->cell_count, sizeof(*run->cell_sums));
-	run->copy_tiles = pass->kind == PE_PASS_CURVATURE || (pass->kind == PE_PASS_MOMENT && pass->unit_clip) ? PE_MOMENT_TILES :
+	run->copy_tiles = pass->kind == PE_PASS_CURVATURE ||
+		(pass->kind == PE_PASS_MOMENT && pass->unit_clip) ? PE_MOMENT_TILES :
 		pass->kind == PE_PASS_GRADIENT && pass->sample != 0 ? 1 : 0;
 	run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + run->copy_tiles * sizeof(int16_t) * pe_tile_size(shape));
 	run->copy = pe_align_tile(run->copy_memory);
@@ -665,7 +666,7 @@ add_gradient(pass_run *run, const int16_t *tile, const int16_t *cap, const int16
 
 /*
  * Which of so many rows take part, each with a coin of its own: 16 random bits,
- * and 48 more where these do not tell whether all 64 are below `sample`.
+ * and 48 more where these do not decide whether all 64 are below `sample`.
  */
 static void
 toss_coins(uint64_t sample, size_t count, bool *chosen)
@@ -767,7 +768,8 @@ add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles
 	}
 	else
 		for (size_t r = 0; r < count; r += PE_TILE)
-			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r, find_ends(run, rows, (first + r) / PE_TILE));
+			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r,
+					   find_ends(run, rows, (first + r) / PE_TILE));
 	pe_wipe(chosen, sizeof(chosen));
 }
 
@@ -980,8 +982,8 @@ weigh_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
  */
 
 /*
- * A float on the same side of Huber's kinks as the margin itself.  Where many rows pull
- * together, the minimum is nearer to one than a float tells.
+ * A float on the same side of Huber's kinks as the margin itself.  Where many
+ * rows pull together, the minimum is nearer to one than a float resolves.
  */
 static inline float
 on_its_side(double margin)
@@ -1021,7 +1023,10 @@ add_fine(const pass_run *run, const int16_t *tile, double *sum)
 	}
 }
 
-/* Margins as floats, with fine: of each row, wherever it is, so that the time does not tell. */
+/*
+ * Margins as floats, with fine: of each row, wherever it is, so that the time
+ * shows nothing.
+ */
 static void
 fine_floats(const pass_run *run, const int16_t *tile, float *m)
 {
@@ -1211,7 +1216,8 @@ add_coordinate_losses(pass_run *run, const int16_t *tile, float step, size_t fir
 	for (size_t j = dense + 1; j < (size_t) shape->columns; j++)
 	{
 		if (run->pass->unit_clip)
-			memcpy(run->score + (first + j) * PE_TILE, run->score + (first + dense) * PE_TILE, PE_TILE * sizeof(*run->score));
+			memcpy(run->score + (first + j) * PE_TILE, run->score + (first + dense) * PE_TILE,
+				   PE_TILE * sizeof(*run->score));
 		else
 			run->sums[first + j] += run->sums[first + dense] - before;
 	}
@@ -1420,7 +1426,8 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 		count = tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES;
 		if (t % PE_BLOCK_TILES == 0)
 			pe_poll();
-		add_tiles(&run, rows, t, (int32_t) count, pe_rows_tile(rows, (t + count < tiles ? t + count : t) * PE_TILE), sums);
+		add_tiles(&run, rows, t, (int32_t) count,
+				  pe_rows_tile(rows, (t + count < tiles ? t + count : t) * PE_TILE), sums);
 		if ((t / PE_BLOCK_TILES + 1) % SUM_BLOCKS == 0)
 			add_to_total(&run, sums);
 	}
@@ -1561,7 +1568,8 @@ pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t
 	if (size < sizeof(head) || (uintptr_t) bytes % sizeof(int32_t) != 0)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.with_label < 0 || head.with_label > 1 || head.unit_clip < 0 || head.unit_clip > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
+	if (head.with_label < 0 || head.with_label > 1 || head.unit_clip < 0 || head.unit_clip > 1 ||
+		head.kind < 0 || head.kind > PE_PASS_PRECISE ||
 		head.fine < 0 || head.fine > takes_fine((pe_pass_kind) head.kind))
 		return false;
 	pass_of_head(pass, &head);

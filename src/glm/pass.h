@@ -55,17 +55,18 @@ typedef enum pe_pass_kind
 } pe_pass_kind;
 
 /*
- * Labels are 0 and 1, which count as y = -1 and 1, but with PE_LOSS_SQUARED, where y
- * = label / PE_ONE.  The label as a column of MOMENT is y PE_ONE in both cases, so
- * a pass says by its loss which it is; so does the second entry of COUNT.
+ * Labels are 0 and 1, which count as y = -1 and 1, but with PE_LOSS_SQUARED,
+ * where y = label / PE_ONE.  The label as a column of MOMENT is y PE_ONE in
+ * both cases, so a pass says by its loss which it is; so does the second entry
+ * of COUNT.
  *
- * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31) 2^-scale:
- * a minimiser rounded to v alone is too coarse for the gradient there to be small.
- * CURVATURE with fine is about the same point: whether a row is inside of Huber's kinks is
- * then told by its margin in double, not in float.
- * If libm's exp and log1p are good to an ulp, a row's l' is good to 2^-50 for every
- * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-42
- * and the loss to 2^-32 for those.
+ * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31)
+ * 2^-scale: a minimiser rounded to v alone is too coarse for the gradient there
+ * to be small.  CURVATURE with fine is about the same point: whether a row is
+ * inside of Huber's kinks is then decided by its margin in double, not in
+ * float.  If libm's exp and log1p are good to an ulp, a row's l' is good to
+ * 2^-50 for every margin, and its loss to 2^-39 for margins of at most 2^9; of
+ * a squared loss l' to 2^-42 and the loss to 2^-32 for those.
  */
 
 /* Bits behind the point: of a derivative in GRADIENT (before residual_bits), and of a loss. */
@@ -117,7 +118,11 @@ typedef struct pe_pass
 	int32_t		candidates;
 	float		alpha[PE_MAX_CANDIDATES];
 	float		step;			/* COORDINATES */
-	int32_t		cap;			/* LOSSES, COORDINATES: in 2^-PE_LOSS_BITS; 0: 2^31 - 128, which no private fit asks for */
+	/*
+	 * LOSSES, COORDINATES: in 2^-PE_LOSS_BITS; 0: 2^31 - 128, which no private
+	 * fit asks for
+	 */
+	int32_t		cap;
 } pe_pass;
 
 /*
@@ -145,8 +150,9 @@ extern double pe_pass_unit(const pe_pass *pass);
 extern void pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums);
 
 /*
- * Does the work of a pass over so many more rows, and forgets it: for rows that were
- * dropped, so that the time of a fit tells little of how many a predicate selects.
+ * Does the work of a pass over so many more rows, and forgets it: for rows that
+ * were dropped, so that the time of a fit shows little of how many a predicate
+ * selects.
  */
 extern void pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t rows);
 

@@ -11,7 +11,10 @@
 
 #define MAGIC 0x70657273		/* "pers" */
 
-/* The written form: this, the features, a domain for each that has levels, one for the label, a selection; sizes before each. */
+/*
+ * The written form: this, the features, a domain for each that has levels, one
+ * for the label, a selection; sizes before each.
+ */
 typedef struct header
 {
 	uint32_t	magic;
@@ -176,7 +179,8 @@ read_feature(pe_cursor *from, pe_feature *feature)
 {
 	written_feature w;
 
-	if (!pe_take(from, &w, sizeof(w)) || !is_flag(w.number) || !is_flag(w.clamp) || !is_flag(w.other) || !is_flag(w.null))
+	if (!pe_take(from, &w, sizeof(w)) || !is_flag(w.number) || !is_flag(w.clamp) ||
+		!is_flag(w.other) || !is_flag(w.null))
 		return false;
 	*feature = (pe_feature) {
 		.number = w.number, .clamp = w.clamp, .other = w.other, .null = w.null,

@@ -1,11 +1,11 @@
 /*
  * row_spec.h
- *	  What a row of a table becomes in a model, as declared: features, label and a
- *	  predicate.
+ *	  What a row of a table becomes in a model, as declared: features, label and
+ *	  a predicate.
  *
- * The accumulator that reads rows (accumulator/accumulator.h) is told a specification as bytes.
- * A row's values come in this order: the label, the features, the attributes that
- * the predicate watches.
+ * The accumulator that reads rows (accumulator/accumulator.h) is given a
+ * specification as bytes.  A row's values come in this order: the label, the
+ * features, the attributes that the predicate watches.
  */
 #ifndef PE_GLM_ROW_SPEC_H
 #define PE_GLM_ROW_SPEC_H

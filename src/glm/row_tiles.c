@@ -352,7 +352,8 @@ hash_row(const pe_rows *rows, const pe_unit_keys *keys, keyed_row *of, pe_row *r
 	size_t		size = 0;
 
 	pe_rows_get(rows, of->row, row);
-#define PUT(number) (bytes[size] = (uint8_t) (number), bytes[size + 1] = (uint8_t) ((uint16_t) (number) >> 8), size += 2)
+#define PUT(number) \
+	(bytes[size] = (uint8_t) (number), bytes[size + 1] = (uint8_t) ((uint16_t) (number) >> 8), size += 2)
 	for (int32_t j = 0; j < shape->dense; j++)
 		PUT(row->dense[j]);
 	for (int32_t g = 0; g < shape->groups; g++)

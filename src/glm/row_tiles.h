@@ -3,17 +3,19 @@
  *	  The rows of a model, as 16-bit integers in tiles.
  *
  * A row is what a model sees of it: for every number its place in the declared
- * bounds as an integer in [-PE_ONE, PE_ONE], for every attribute with levels the
- * cell it is in, and a label.  features.h says how values become
- * integers.  From here to the noise there are only integers.  Each row's share of a sum
- * is a function of that row and of public values, not of its place or of other rows
- * (math in pass.h).
+ * bounds as an integer in [-PE_ONE, PE_ONE], for every attribute with levels
+ * the cell it is in, and a label.  features.h says how values become integers.
+ * From here to the noise there are only integers.  Each row's share of a sum is
+ * a function of that row and of public values, not of its place or of other
+ * rows (math in pass.h).
  *
- * Rows lie in blocks of PE_BLOCK_ROWS, in tiles of PE_TILE rows, column by column
- * inside a tile.  A column of weights stands for each dense column and each cell
- * of each group, in this order: dense columns first, then group by group.
+ * Rows lie in blocks of PE_BLOCK_ROWS, in tiles of PE_TILE rows, column by
+ * column inside a tile.  A column of weights stands for each dense column and
+ * each cell of each group, in this order: dense columns first, then group by
+ * group.
  *
- * An absent row (the rest of the last tile, or one that was taken out again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
+ * An absent row (the rest of the last tile, or one that was taken out again)
+ * has the label PE_NO_LABEL, zeros in every column and no cell in any group.
  */
 #ifndef PE_GLM_ROW_TILES_H
 #define PE_GLM_ROW_TILES_H
@@ -88,8 +90,9 @@ extern size_t pe_rows_memory(const pe_row_shape *shape, bool with_units, size_t 
 extern void pe_rows_add(pe_rows *rows, const pe_row *row, const uint64_t unit[2]);
 
 /*
- * Adds a row of this unit that is not there: one that is dropped, with units, is stored and cut like others, so that
- * memory and time do not tell how many they are.
+ * Adds a row of this unit that is not there: one that is dropped, with units,
+ * is stored and cut like others, so that memory and time do not show how many
+ * they are.
  */
 extern void pe_rows_add_nothing(pe_rows *rows, const uint64_t unit[2]);
 
