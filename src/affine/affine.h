@@ -86,10 +86,10 @@ typedef struct pe_plain_affine
 extern double pe_affine_value(const pe_plain_affine *f, const double *x);
 
 /* ----------
- * What the accumulator of affine rows is told, and its states as bytes.
+ * What the accumulator of affine rows is given, and its states as bytes.
  *
- * A specification says how columns become slopes.  A state is the rows of a function
- * that have been read so far; a worker hands its own over as bytes.
+ * A specification says how columns become slopes.  A state is the rows of a
+ * function that have been read so far; a worker hands its own over as bytes.
  * ----------
  */
 

@@ -252,7 +252,8 @@ pe_affine_lattice_init(pe_affine_lattice *lattice, const pe_affine *f, const pe_
 	alloc_rows(lattice);
 	round_rows(lattice, f);
 	for (int32_t k = 0; k < set->inequalities; k++)
-		round_inequality(lattice, &b, set->inequality + (size_t) k * (d + 1), lattice->inequality + (size_t) k * (d + 1));
+		round_inequality(lattice, &b, set->inequality + (size_t) k * (d + 1),
+						 lattice->inequality + (size_t) k * (d + 1));
 }
 
 void
@@ -271,7 +272,8 @@ pe_affine_lattice_memory(int32_t variables, int32_t rows, int32_t inequalities)
 {
 	size_t		d = (size_t) variables;
 
-	return (size_t) rows * (d * sizeof(int64_t) + 2 * sizeof(pe_i128)) + (size_t) inequalities * (d + 1) * sizeof(int64_t);
+	return (size_t) rows * (d * sizeof(int64_t) + 2 * sizeof(pe_i128)) +
+		(size_t) inequalities * (d + 1) * sizeof(int64_t);
 }
 
 /* ------------------------------------------------------------------

@@ -39,7 +39,11 @@ typedef struct pe_affine_lattice
 	int64_t    *slope;			/* A, row-major; sum over j of |A_ij| 2^PE_LATTICE_BITS < 2^59 */
 	pe_i128    *base;			/* what S has without offsets: a_i . origin / h */
 	pe_i128    *offset;			/* B less base: private; |base| + |offset| < 2^102 */
-	int64_t    *inequality;		/* row-major, inequalities x (variables + 1): G.X <= H, rounded so that its points satisfy the given one; |G.X| < 2^59, H < 2^60 in absolute value */
+	/*
+	 * row-major, inequalities x (variables + 1): G.X <= H, rounded so that its
+	 * points satisfy the given one; |G.X| < 2^59, H < 2^60 in absolute value
+	 */
+	int64_t    *inequality;
 } pe_affine_lattice;
 
 /*

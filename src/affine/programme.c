@@ -903,7 +903,8 @@ judge(const programme *p, solution *found)
 	}
 	for (int32_t k = 0; k < p->part[1].count; k++, i++)
 		if (found->high[i] > 0)
-			gap += found->high[i] * (p->right[i] - dot(p->d, p->part[1].row + (size_t) k * (size_t) p->part[1].stride, found->x));
+			gap += found->high[i] *
+				(p->right[i] - dot(p->d, p->part[1].row + (size_t) k * (size_t) p->part[1].stride, found->x));
 	for (int32_t j = 0; j < p->d; j++)
 		gap += cost_of_coordinate(p, found, j);
 	if (total > 0 && isfinite(gap))
@@ -1091,7 +1092,10 @@ holds_nowhere(const pe_polytope *set, const double *row)
 	return least > FEASIBLE * size;
 }
 
-/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides, as of points. */
+/*
+ * The inequalities by how far a point is outside; false if one holds nowhere.
+ * size: of the right sides, as of points.
+ */
 static bool
 make_violations(const pe_polytope *set, made *m, double *size)
 {
@@ -1420,7 +1424,8 @@ find_centre(const pe_polytope *set, const double *lower, const double *upper, do
 	f.rows = m.rows;
 	minimise(&f, &box, NULL, PE_PROGRAMME_LEAST_GAP, &least);
 	free_made(&m);
-	return -least.value < THIN_PART || !is_roomy(set, lower, upper, -least.value) ? PE_PROGRAMME_THIN : PE_PROGRAMME_SOLVED;
+	return -least.value < THIN_PART || !is_roomy(set, lower, upper, -least.value)
+		? PE_PROGRAMME_THIN : PE_PROGRAMME_SOLVED;
 }
 
 static pe_programme_end

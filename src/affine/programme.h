@@ -70,9 +70,10 @@ extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_po
 										   pe_affine_minimum *minimum);
 
 /*
- * The best point of so many iterations, which are all made, and are the same work for all
- * offsets are: its time tells of the slopes and the set alone.  f has a row, all of it is
- * finite, and the set is a bounded one that is not empty.  Nothing is known of the gap.
+ * The best point of so many iterations, which are all made, and are the same
+ * work for all offsets are: its time depends on the slopes and the set alone.
+ * f has a row, all of it is finite, and the set is a bounded one that is not
+ * empty.  Nothing is known of the gap.
  */
 extern void pe_affine_minimise_in(const pe_plain_affine *f, const pe_polytope *set, int iterations, double *x);
 
@@ -116,12 +117,15 @@ extern size_t pe_programme_memory(int32_t variables, int32_t rows, int32_t inequ
 #define PE_CELL_BOUND_VARIABLES 8
 
 /*
- * Weights for rows rows, 1 at least, and limits more behind them, each variables + 1 numbers a_1 .. a_d, b, finite, of a
- * size that sums and products of them are finite as well.  Fills in index and weight, with
- * room for variables + 1 numbers each, and returns how many there are: weights above 0, those of rows with sum 1 up
- * to rounding.  Ends after a fixed number of steps at the latest, with weights that are no
- * worse than those of the best row alone, up to rounding.
+ * Weights for rows rows, 1 at least, and limits more behind them, each
+ * variables + 1 numbers a_1 .. a_d, b, finite, of a size that sums and products
+ * of them are finite as well.  Fills in index and weight, with room for
+ * variables + 1 numbers each, and returns how many there are: weights above 0,
+ * those of rows with sum 1 up to rounding.  Ends after a fixed number of steps
+ * at the latest, with weights that are no worse than those of the best row
+ * alone, up to rounding.
  */
-extern int32_t pe_cell_weights(int32_t variables, int32_t rows, int32_t limits, const double *row, int32_t *index, double *weight);
+extern int32_t pe_cell_weights(int32_t variables, int32_t rows, int32_t limits, const double *row,
+							   int32_t *index, double *weight);
 
 #endif
