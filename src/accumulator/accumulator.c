@@ -77,7 +77,10 @@ are_sound(const pe_times *times, pe_reading reading)
 		: times->are_limited == 1 && times->others <= 1 && reading != PE_READ_AFFINE;
 }
 
-/* How each reading begins and ends.  travels_cut: what is left of its units, once cut, is counts or sums, which add up. */
+/*
+ * How each reading begins and ends.  travels_cut: what is left of its units,
+ * once cut, is counts or sums, which add up.
+ */
 static const struct
 {
 	bool		(*begin) (pe_accumulator *a, const char *bytes, size_t size);
@@ -198,7 +201,8 @@ read_head(state_head *head, const char *bytes, size_t size)
 		return false;
 	memcpy(head, bytes, sizeof(*head));
 	size -= sizeof(*head);
-	return head->magic == MAGIC && head->has_cut <= 1 && head->spec_size <= size && head->body_size == size - head->spec_size &&
+	return head->magic == MAGIC && head->has_cut <= 1 && head->spec_size <= size &&
+		head->body_size == size - head->spec_size &&
 		(head->has_cut == 1 || memcmp(&head->cut, &none, sizeof(none)) == 0);
 }
 

@@ -1,29 +1,33 @@
 /*
  * accumulator.h
- *	  What one scan collects: counts, counts of units, sizes of units, sums of numbers, sums of a pass, rows of a
- *	  model, rows of a piecewise affine function, or keys that nobody has listed.
+ *	  What one scan collects: counts, counts of units, sizes of units, sums of
+ *	  numbers, sums of a pass, rows of a model, rows of a piecewise affine
+ *	  function, or keys that nobody has listed.
  *
- * The scan tells an accumulator a specification (what a row is, by a pe_reading) and,
- * where the rows of units are cut, a pe_cut with its key.  Together they choose the
- * kind of the accumulator, one entry of a table of operations (kinds.h).
+ * The scan gives an accumulator a specification (what a row is, by a
+ * pe_reading) and, where the rows of units are cut, a pe_cut with its key.
+ * Together they choose the kind of the accumulator, one entry of a table of
+ * operations (kinds.h).
  *
- * A specification, a cut and a state as bytes may come from anybody: whoever may create
- * an aggregate can hand its transition function a state of his own making.  So bytes
- * have no pointers, every field of them is checked before it is used, and what is refused
- * is refused whole.  A sound state that no scan has made gives sums that no table has,
- * and does nothing else: numbers are bounded, so that no sum of two states overflows
- * unseen.
+ * A specification, a cut and a state as bytes may come from anybody: a role
+ * that may create an aggregate can hand its transition function a state of its
+ * own making.  So bytes have no pointers, every field of them is checked before
+ * it is used, and what is refused is refused whole.  A sound state that no scan
+ * has made gives sums that no table has, and does nothing else: numbers are
+ * bounded, so that no sum of two states overflows unseen.
  *
- * Where all rows of a unit are in one state (pe_cut.whole) the state is cut before it travels: its
- * body is counts or sums, and the rows of units stay where they are.  The sum of what is cut is then
- * what cutting the sum would give, since a cut looks at one unit at a time.  Rows of a model that are wanted themselves, and
- * keys, travel as they are.
+ * Where all rows of a unit are in one state (pe_cut.whole) the state is cut
+ * before it travels: its body is counts or sums, and the rows of units stay
+ * where they are.  The sum of what is cut is then what cutting the sum would
+ * give, since a cut looks at one unit at a time.  Rows of a model that are
+ * wanted themselves, and keys, travel as they are.
  *
- * A state as bytes of this machine: a head with the cut, the specification, and the body
- * of its kind.  Bytes of a machine with the other order of bytes are refused.
+ * A state as bytes of this machine: a head with the cut, the specification, and
+ * the body of its kind.  Bytes of a machine with the other order of bytes are
+ * refused.
  *
- * Which rows of a unit count, and what one unit adds: domain/units.h, glm/row_tiles.h.  What
- * one row adds: glm/pass.h.
+ * Which rows of a unit count, and what one unit adds: domain/units.h,
+ * glm/row_tiles.h.  What one row adds: glm/pass.h.
  */
 #ifndef PE_ACCUMULATOR_ACCUMULATOR_H
 #define PE_ACCUMULATOR_ACCUMULATOR_H
@@ -46,13 +50,24 @@ typedef enum pe_reading
 	PE_READ_AFFINE,				/* slopes and an offset: an affine specification; there is no cut */
 	PE_READ_TABLES,				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
 	PE_READ_SUMS,				/* the same with numbers and conditions: sums (domain/sums.h) */
-	PE_READ_SIZES,				/* one of so many rows of its unit: a pe_sizes_spec, and a selection without attributes but those watched; there is a cut */
+	/*
+	 * one of so many rows of its unit: a pe_sizes_spec, and a selection without
+	 * attributes but those watched; there is a cut
+	 */
+	PE_READ_SIZES,
 	PE_READ_KEYS,				/* a key that nobody has listed, which is counted: a pe_key_spec; always with a cut */
-	PE_READ_KEY_NAMES,			/* the same, of which those of some numbers are wanted: the numbers; likewise */
-	PE_READ_PERIODS				/* a cell of a domain whose first attribute is a period of time: a pe_periods_spec, and a selection; there is a cut */
+	PE_READ_KEY_NAMES,			/* the same, but only those of some numbers: the numbers; likewise */
+	/*
+	 * a cell of a domain whose first attribute is a period of time: a
+	 * pe_periods_spec, and a selection; there is a cut
+	 */
+	PE_READ_PERIODS
 } pe_reading;
 
-/* Bytes of a specification before what its reading defines, and what writes them: of all rows, until they are limited. */
+/*
+ * Bytes of a specification before what its reading defines, and what writes
+ * them: of all rows, until they are limited.
+ */
 #define PE_READING_HEAD 32
 extern void pe_reading_write(pe_reading reading, char *bytes);
 extern void pe_reading_limit(char *bytes, const pe_times *times);
@@ -61,8 +76,9 @@ extern void pe_reading_limit(char *bytes, const pe_times *times);
 extern pe_reading pe_reading_read(const char *bytes, size_t size);
 
 /*
- * Units are counted by how many rows that count they have: 1, 2, ... most, where those with more are too.  No row is cut:
- * one unit is in one cell, or in none (pe_units_count_sizes).
+ * Units are counted by how many rows that count they have: 1, 2, ... most,
+ * where those with more are too.  No row is cut: one unit is in one cell, or in
+ * none (pe_units_count_sizes).
  */
 #define PE_SIZES_MOST 65535
 
@@ -90,8 +106,10 @@ typedef struct pe_key_spec
 } pe_key_spec;
 
 /*
- * Rows of PE_READ_TABLES and PE_READ_SUMS before they are counted.  Each table is counted from all of them at a time, so that
- * it stays in the cache; a step is no power of two, so that the attributes of a row do not share a line of it.
+ * Rows of PE_READ_TABLES and PE_READ_SUMS before they are counted.  Each table
+ * is counted from all of them at a time, so that it stays in the cache; a step
+ * is no power of two, so that the attributes of a row do not share a line of
+ * it.
  */
 #define PE_GATHERED_ROWS 4096
 #define PE_GATHERED_STEP (PE_GATHERED_ROWS + 16)
@@ -113,7 +131,7 @@ typedef struct pe_accumulator
 {
 	const pe_accumulator_kind *kind;	/* NULL: freed */
 	pe_reading	reading;
-	char	   *spec;			/* as it was told; what is below points into it */
+	char	   *spec;			/* as it was given; what is below points into it */
 	pe_times	times;
 	size_t		spec_size;
 	bool		has_cut;
@@ -155,9 +173,9 @@ typedef struct pe_accumulator
 } pe_accumulator;
 
 /*
- * An empty accumulator of what it is told; cut may be NULL.  False, with nothing left
- * allocated, if the specification or the cut is unsound.  What it allocates, here and
- * later, is pe_accumulator_free's.
+ * An empty accumulator of what it is given; cut may be NULL.  False, with
+ * nothing left allocated, if the specification or the cut is unsound.  What it
+ * allocates, here and later, is pe_accumulator_free's.
  */
 extern bool pe_accumulator_begin(pe_accumulator *a, const char *spec, size_t size, const pe_cut *cut);
 
@@ -213,7 +231,10 @@ extern size_t pe_gathered_memory(const pe_tables *tables, int numbers);
 /* Counts the rows that are gathered. */
 extern void pe_gathered_count(pe_accumulator *a);
 
-/* A row by the cells of the attributes that span the tables, in time that does not depend on whether it counts.  Without a cut. */
+/*
+ * A row by the cells of the attributes that span the tables, in time that does
+ * not depend on whether it counts.  Without a cut.
+ */
 static inline void
 pe_accumulator_add_coordinates(pe_accumulator *a, const int32_t *coordinate, bool counts)
 {
@@ -261,7 +282,8 @@ extern void pe_accumulator_add_affine(pe_accumulator *a, const double *slope, pe
  * A key by its bytes, of a row of unit, which is looked at where keys are of units.  A row that does not
  * count has no key, and is collected like any other.
  */
-extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes, size_t size, bool counts);
+extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes,
+								   size_t size, bool counts);
 
 /* ---- States as bytes ---- */
 
@@ -286,11 +308,12 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 /* ---- The end ---- */
 
 /*
- * Cuts the rows of units and runs the pass that is left to run.  Then the result has
- * so many bytes: counts or sums of all cells as int64, table by table, or of all sizes, sums of the pass as 128-bit integers,
- * rows of a model behind their number of dropped rows (pe_rows_result_read), rows of
- * an affine function (pe_affine_rows_read), counts of keys (pe_key_counts_read), or keys of
- * numbers (pe_key_names_read).
+ * Cuts the rows of units and runs the pass that is left to run.  Then the
+ * result has so many bytes: counts or sums of all cells as int64, table by
+ * table, or of all sizes, sums of the pass as 128-bit integers, rows of a model
+ * behind their number of dropped rows (pe_rows_result_read), rows of an affine
+ * function (pe_affine_rows_read), counts of keys (pe_key_counts_read), or keys
+ * of numbers (pe_key_names_read).
  */
 extern size_t pe_accumulator_finish(pe_accumulator *a);
 extern void pe_accumulator_result(const pe_accumulator *a, char *bytes);

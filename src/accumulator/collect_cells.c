@@ -82,13 +82,14 @@ cells_of_units(const pe_accumulator *a)
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
-/* How these are told apart by periods; NULL: they are not. */
+/* How periods distinguish these; NULL: they do not. */
 static const pe_periods_cut *
 periods_of(const pe_accumulator *a, pe_periods_cut *periods)
 {
 	if (a->max_periods == 0)
 		return NULL;
-	*periods = (pe_periods_cut) {cells_of_units(a) / (pe_u128) pe_attribute_cells(&a->domain.attribute[0]), a->max_periods};
+	*periods = (pe_periods_cut) {cells_of_units(a) / (pe_u128) pe_attribute_cells(&a->domain.attribute[0]),
+		a->max_periods};
 	return periods;
 }
 
@@ -199,7 +200,8 @@ count_people(pe_accumulator *a, const pe_periods_cut *periods)
 {
 	for (int32_t t = 0; t < a->summed.sums; t++)
 		if (a->summed.sum[t].kind == PE_SUM_UNITS)
-			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, periods, cell_of_people, &(people) {a, t}, count_unit);
+			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, periods,
+								  cell_of_people, &(people) {a, t}, count_unit);
 }
 
 static void
@@ -213,7 +215,8 @@ count_units(pe_accumulator *a)
 	if (a->reading == PE_READ_SIZES)
 		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
 	else if (has_tables(a))
-		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, periods, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
+		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, periods,
+						a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
 	else
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, periods, a->domain.cells, a->count);
 	count_people(a, periods);
@@ -221,7 +224,8 @@ count_units(pe_accumulator *a)
 }
 
 static const pe_accumulator_kind units = {
-	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write, pe_collected_units_combine, count_units
+	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write,
+	pe_collected_units_combine, count_units
 };
 
 /* ------------------------------------------------------------------
@@ -240,7 +244,8 @@ read_sizes(pe_accumulator *a, const char *bytes, size_t size)
 	memcpy(&sizes, bytes, sizeof(sizes));
 	a->cells = sizes.most;
 	return sizes.most >= 1 && sizes.most <= PE_SIZES_MOST &&
-		pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(sizes), size - sizeof(sizes)) && a->domain.attributes == 0;
+		pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(sizes), size - sizeof(sizes)) &&
+		a->domain.attributes == 0;
 }
 
 static bool

@@ -32,7 +32,8 @@ write_counts(const pe_accumulator *a, char *bytes)
 static pe_combined
 combine_counts(pe_accumulator *a, const char *bytes, size_t size)
 {
-	return pe_key_counts_read(&a->key_counts, a->key_spec.range, a->key_spec.ranges, bytes, size) ? PE_COMBINED : PE_STATE_UNSOUND;
+	return pe_key_counts_read(&a->key_counts, a->key_spec.range, a->key_spec.ranges, bytes, size)
+		? PE_COMBINED : PE_STATE_UNSOUND;
 }
 
 static const pe_accumulator_kind counts = {
@@ -66,7 +67,8 @@ static const pe_accumulator_kind units = {
 static bool
 spec_is_sound(const pe_key_spec *spec)
 {
-	return spec->of_units <= 1 && spec->range < spec->ranges && spec->unused == 0 && spec->limit >= 1 && spec->limit <= INT64_MAX;
+	return spec->of_units <= 1 && spec->range < spec->ranges && spec->unused == 0 &&
+		spec->limit >= 1 && spec->limit <= INT64_MAX;
 }
 
 bool

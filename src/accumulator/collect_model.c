@@ -24,7 +24,10 @@ begin_sums(pe_accumulator *a)
 	a->sum = pe_alloc(a->sums, sizeof(*a->sum));
 }
 
-/* Runs the pass over the rows collected so far, and forgets them; then over as many as were dropped, for the time it takes. */
+/*
+ * Runs the pass over the rows collected so far, and forgets them; then over as
+ * many as were dropped, for the time it takes.
+ */
 static void
 sum_up(pe_accumulator *a)
 {
@@ -153,7 +156,8 @@ pe_model_begin(pe_accumulator *a, const char *bytes, size_t size)
 	size_t		rest;
 	bool		has_sums;
 
-	if (!pe_row_spec_read(&a->model, bytes, size, &pass, &rest) || !read_pass(a, pass, rest) || (a->pass.unit_clip && !a->has_cut))
+	if (!pe_row_spec_read(&a->model, bytes, size, &pass, &rest) || !read_pass(a, pass, rest) ||
+		(a->pass.unit_clip && !a->has_cut))
 		return false;
 	pe_rows_init(&a->rows, &a->model.map.shape, a->has_cut);
 	pe_rows_init(&a->spare, &a->model.map.shape, a->has_cut);

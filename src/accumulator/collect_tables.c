@@ -45,13 +45,15 @@ places(const pe_tables *tables)
 static size_t
 numbers_memory(int numbers)
 {
-	return (size_t) numbers * PE_GATHERED_STEP * sizeof(int32_t) + PE_GATHERED_ROWS * (sizeof(uint64_t) + sizeof(int64_t));
+	return (size_t) numbers * PE_GATHERED_STEP * sizeof(int32_t) +
+		PE_GATHERED_ROWS * (sizeof(uint64_t) + sizeof(int64_t));
 }
 
 size_t
 pe_gathered_memory(const pe_tables *tables, int numbers)
 {
-	return (coordinates(tables) + places(tables)) * sizeof(int32_t) + PE_GATHERED_ROWS + (numbers >= 0 ? numbers_memory(numbers) : 0);
+	return (coordinates(tables) + places(tables)) * sizeof(int32_t) + PE_GATHERED_ROWS +
+		(numbers >= 0 ? numbers_memory(numbers) : 0);
 }
 
 void
@@ -128,21 +130,24 @@ common(const path *a, const path *b)
 }
 
 static void
-add_stride(const int32_t *restrict place, const int32_t *restrict coordinate, int32_t stride, int32_t rows, int32_t *restrict sum)
+add_stride(const int32_t *restrict place, const int32_t *restrict coordinate, int32_t stride,
+		   int32_t rows, int32_t *restrict sum)
 {
 	for (int32_t r = 0; r < rows; r++)
 		sum[r] = place[r] + coordinate[r] * stride;
 }
 
 static void
-count_rows(const int32_t *place, const int32_t *coordinate, int32_t stride, const uint8_t *counts, int32_t rows, int64_t *count)
+count_rows(const int32_t *place, const int32_t *coordinate, int32_t stride, const uint8_t *counts,
+		   int32_t rows, int64_t *count)
 {
 	for (int32_t r = 0; r < rows; r++)
 		count[place[r] + coordinate[r] * stride] += counts[r];
 }
 
 static void
-add_weights(const int32_t *place, const int32_t *coordinate, int32_t stride, const int64_t *weight, int32_t rows, int64_t *sum)
+add_weights(const int32_t *place, const int32_t *coordinate, int32_t stride, const int64_t *weight,
+			int32_t rows, int64_t *sum)
 {
 	for (int32_t r = 0; r < rows; r++)
 		sum[place[r] + coordinate[r] * stride] += weight[r];
@@ -150,8 +155,8 @@ add_weights(const int32_t *place, const int32_t *coordinate, int32_t stride, con
 
 /* The same into the places of a grid: u + most of its number. */
 static void
-add_to_grid(const int32_t *place, const int32_t *coordinate, int32_t stride, const int32_t *u, int32_t most, const int64_t *weight,
-			int32_t rows, int64_t *sum)
+add_to_grid(const int32_t *place, const int32_t *coordinate, int32_t stride, const int32_t *u,
+			int32_t most, const int64_t *weight, int32_t rows, int64_t *sum)
 {
 	for (int32_t r = 0; r < rows; r++)
 		sum[(int64_t) (place[r] + coordinate[r] * stride) * (2 * most + 1) + u[r] + most] += weight[r];
@@ -174,7 +179,8 @@ add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *
 		return;					/* they are counted from what is known of each unit */
 	pe_sum_weigh(&a->summed, sum, g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
 	if (sum->kind == PE_SUM_GRID)
-		add_to_grid(place, coordinate, stride, g->number + (size_t) sum->a * PE_GATHERED_STEP, a->summed.number[sum->a].most, g->weight, g->rows, count);
+		add_to_grid(place, coordinate, stride, g->number + (size_t) sum->a * PE_GATHERED_STEP,
+					a->summed.number[sum->a].most, g->weight, g->rows, count);
 	else
 		add_weights(place, coordinate, stride, g->weight, g->rows, count);
 }
@@ -197,11 +203,13 @@ pe_gathered_count(pe_accumulator *a)
 		find_path(&a->tables, a->tables.set[t], p);
 		last = p->attributes - 1;
 		for (int n = common(&paths[~t & 1], p); n < last; n++)
-			add_stride(g->place + (size_t) n * PE_GATHERED_STEP, g->coordinate + (size_t) p->attribute[n] * PE_GATHERED_STEP,
-					   p->stride[n], g->rows, g->place + (size_t) (n + 1) * PE_GATHERED_STEP);
+			add_stride(g->place + (size_t) n * PE_GATHERED_STEP,
+					   g->coordinate + (size_t) p->attribute[n] * PE_GATHERED_STEP, p->stride[n], g->rows,
+					   g->place + (size_t) (n + 1) * PE_GATHERED_STEP);
 		/* of a table without attributes every row is in the one cell */
 		add_to_table(a, t, g->place + (size_t) (last < 0 ? 0 : last) * PE_GATHERED_STEP,
-					 last < 0 ? g->place : g->coordinate + (size_t) p->attribute[last] * PE_GATHERED_STEP, p->stride[last < 0 ? 0 : last]);
+					 last < 0 ? g->place : g->coordinate + (size_t) p->attribute[last] * PE_GATHERED_STEP,
+					 p->stride[last < 0 ? 0 : last]);
 	}
 	g->rows = 0;
 }

@@ -22,14 +22,17 @@ struct pe_accumulator_kind
 	size_t		(*size) (const pe_accumulator *a);
 	void		(*write) (const pe_accumulator *a, char *bytes);
 
-	/* Adds a body, of which every number is checked. */
+	/* Adds a body, and checks every number of it. */
 	pe_combined (*combine) (pe_accumulator *a, const char *bytes, size_t size);
 
 	/* Does what is left; then the body, maybe of another kind, is the result. */
 	void		(*finish) (pe_accumulator *a);
 };
 
-/* Each reads what its reading defines and chooses the kind; false if that is unsound, and pe_accumulator_free takes what is allocated. */
+/*
+ * Each reads what its reading defines and chooses the kind; false if that is
+ * unsound, and pe_accumulator_free takes what is allocated.
+ */
 extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);	/* and tables, and sizes */
 extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
