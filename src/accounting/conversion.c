@@ -58,8 +58,8 @@ pe_round_up_relative(double value)
 
 /*
  * Reads x > 0, finite, as digits * 10^exponent with at most 17 digits; see
- * pe_nano_rho_down for which decimal it is.  Whatever the locale puts between
- * the first digit and the others is skipped.
+ * pe_nano_rho_down for which decimal it is.  Anything that the locale puts
+ * between the first digit and the others is skipped.
  */
 static void
 read_decimal(double x, int64_t *digits, int *exponent)
@@ -187,7 +187,8 @@ pe_nano_rho_of_pure(pe_accounting accounting, int64_t nano_epsilon)
 {
 	if (nano_epsilon < 0 || accounting == PE_PURE)
 		return -1;
-	return accounting == PE_GDP ? pe_gdp_nano_of_pure(nano_epsilon) : pe_nano_up(pe_pure_to_zcdp((double) nano_epsilon / 1e9));
+	return accounting == PE_GDP ? pe_gdp_nano_of_pure(nano_epsilon)
+		: pe_nano_up(pe_pure_to_zcdp((double) nano_epsilon / 1e9));
 }
 
 /*
@@ -238,8 +239,8 @@ pe_nano_rho_of_laplace(pe_accounting accounting, int64_t nano_epsilon, pe_u128 s
 	/* a sensitivity beyond that is none that noise is drawn for */
 	if (accounting != PE_ZCDP || nano_epsilon <= 0 || sensitivity == 0 || sensitivity >> 62 != 0)
 		return pe_nano_rho_of_pure(accounting, nano_epsilon);
-	return nano_of(pe_discrete_laplace_rho(quotient_up((double) nano_epsilon / 1e9, (double) sensitivity), (int64_t) sensitivity),
-				   nano_epsilon);
+	return nano_of(pe_discrete_laplace_rho(quotient_up((double) nano_epsilon / 1e9, (double) sensitivity),
+										   (int64_t) sensitivity), nano_epsilon);
 }
 
 /* Of Gaussian DP a range of eta costs what a pure epsilon of eta / 2 does. */

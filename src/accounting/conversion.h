@@ -1,27 +1,30 @@
 /*
  * conversion.h
- *	  What a loss in one kind of privacy is in another, and the ledger's integer units.
+ *	  What a loss in one kind of privacy is in another, and the ledger's integer
+ *	  units.
  *
- * A ledger counts one number of each kind of accounting, in whole units of 1e-9:
+ * A ledger counts one number of each kind of accounting, in whole units of
+ * 1e-9:
  *
  *	  pure	epsilon of epsilon-differential privacy.
- *	  zcdp	rho of rho-zCDP: for every pair of neighbouring data sets and every alpha > 1 the
- *			Renyi divergence of order alpha of the outputs is at most alpha rho (Bun and
- *			Steinke, 2016).
- *	  gdp	rho = mu^2 / 2 of mu-Gaussian DP: no test tells the outputs of neighbours apart
- *			better than N(0, 1) from N(mu, 1) (Dong, Roth and Su, 2022).  Gaussian noise of
- *			sensitivity D costs D^2 / (2 sigma^2) in both (of discrete noise:
- *			noise/gaussian.h); it is what rho is worth that differs.
+ *	  zcdp	rho of rho-zCDP: for every pair of neighbouring data sets and every
+ *			alpha > 1 the Renyi divergence of order alpha of the outputs is at
+ *			most alpha rho (Bun and Steinke, 2016).
+ *	  gdp	rho = mu^2 / 2 of mu-Gaussian DP: no test distinguishes the outputs
+ *			of neighbours better than N(0, 1) from N(mu, 1) (Dong, Roth and Su,
+ *			2022).  Gaussian noise of sensitivity D costs D^2 / (2 sigma^2) in
+ *			both (of discrete noise: noise/gaussian.h); it is what rho is worth
+ *			that differs.
  *
  * delta is counted in units of 1e-18 (atto), so that sums are exact.
  *
  * All results that state a loss are rounded up and all results that state a
  * permission are rounded down.  The bounds behind this assume IEEE 754 doubles
- * rounded to nearest and a libm whose exp, expm1, log, log1p, sinh, tanh, erf and
- * erfc err by at most 8 units in the last place; they also cover that a double
- * stands for a decimal number (such as a number of nano-units) which it only
- * approximates.  Arguments out of range give a price that no budget can pay
- * (infinity, or -1), or a permission of nothing.
+ * rounded to nearest and a libm whose exp, expm1, log, log1p, sinh, tanh, erf
+ * and erfc err by at most 8 units in the last place; they also cover that a
+ * double stands for a decimal number (such as a number of nano-units) which it
+ * only approximates.  Arguments out of range give a price that no budget can
+ * pay (infinity, or -1), or a permission of nothing.
  */
 #ifndef PE_ACCOUNTING_CONVERSION_H
 #define PE_ACCOUNTING_CONVERSION_H
@@ -217,24 +220,28 @@ extern double pe_pure_to_zcdp(double epsilon);
  * a >= 0, D >= 0; 0 if either is 0.  It is the Kullback-Leibler divergence of
  * two copies D apart, the limit of D_alpha / alpha as alpha falls to 1, where
  * that ratio is largest.  For D = 1 it is a tanh(a / 2), the value of
- * pe_pure_to_zcdp; for a D -> epsilon with a -> 0 it is epsilon + exp(-epsilon) - 1, that
- * of continuous Laplace noise (Harrison and Manurangsi, arXiv 2510.25746).
+ * pe_pure_to_zcdp; for a D -> epsilon with a -> 0 it is epsilon + exp(-epsilon)
+ * - 1, that of continuous Laplace noise (Harrison and Manurangsi, arXiv
+ * 2510.25746).
  *
- * Why the limit is the largest.  With P and Q the two copies and L = ln(P/Q), let h(s) =
- * ln sum sqrt(P Q) exp(s L), an even function with h(1/2) = 0, D_alpha = h(alpha - 1/2) /
- * (alpha - 1) and h'(1/2) = rho.  If h is concave in s^2, it lies below its tangent
- * at s = 1/2, h(s) <= (s^2 - 1/4) rho, which says D_alpha <= alpha rho.  And it is:
- * between the copies sqrt(P Q) is constant and L takes the values a (D - 2j) once each, 0 <= j <= D,
- * the outer ones with weight c = 1 / (1 - q), for all beyond them.  So exp(h) is, up to a
- * factor, c z^D + z^(D-1) + ... + z + c at z = exp(2 a s), times z^(-D/2).  Multiplied by
- * z - 1, that polynomial is z^D (c z - (c - 1)) - (c - (c - 1) z), whose roots are where a
- * Blaschke product of degree D + 1 (zeros 0 and q) is 1: on the unit circle.  So
- * exp(h) has zeros at imaginary s alone and is a constant times a product of factors 1 +
- * s^2 / b^2, each of which has a logarithm concave in s^2.
+ * Why the limit is the largest.  With P and Q the two copies and L = ln(P/Q),
+ * let h(s) = ln sum sqrt(P Q) exp(s L), an even function with h(1/2) = 0,
+ * D_alpha = h(alpha - 1/2) / (alpha - 1) and h'(1/2) = rho.  If h is concave in
+ * s^2, it lies below its tangent at s = 1/2, h(s) <= (s^2 - 1/4) rho, which
+ * says D_alpha <= alpha rho.  And it is: between the copies sqrt(P Q) is
+ * constant and L takes the values a (D - 2j) once each, 0 <= j <= D, the outer
+ * ones with weight c = 1 / (1 - q), for all beyond them.  So exp(h) is, up to a
+ * factor, c z^D + z^(D-1) + ... + z + c at z = exp(2 a s), times z^(-D/2).
+ * Multiplied by z - 1, that polynomial is z^D (c z - (c - 1)) - (c - (c - 1)
+ * z), whose roots are where a Blaschke product of degree D + 1 (zeros 0 and q)
+ * is 1: on the unit circle.  So exp(h) has zeros at imaginary s alone and is a
+ * constant times a product of factors 1 + s^2 / b^2, each with a logarithm
+ * concave in s^2.
  *
- * A vector of such noises costs no more, D being its L1 sensitivity: divergences of
- * independent coordinates add up, and rho(D), which is convex and grows with D, is 0 at
- * 0, so that the sum of rho(v_i) is at most rho(sum of |v_i|) <= rho(D).
+ * A vector of such noises costs no more, D being its L1 sensitivity:
+ * divergences of independent coordinates add up, and rho(D), which is convex
+ * and grows with D, is 0 at 0, so that the sum of rho(v_i) is at most rho(sum
+ * of |v_i|) <= rho(D).
  */
 extern double pe_discrete_laplace_rho(double a, int64_t sensitivity);
 

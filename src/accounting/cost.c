@@ -18,7 +18,8 @@ pe_cost
 pe_cost_approximate(pe_accounting accounting, int64_t nano_epsilon, int64_t delta_atto)
 {
 	return (pe_cost) {
-		.accounting = accounting, .amount = {.rho_nano = pe_nano_rho_of_pure(accounting, nano_epsilon), .delta_atto = delta_atto}
+		.accounting = accounting,
+		.amount = {.rho_nano = pe_nano_rho_of_pure(accounting, nano_epsilon), .delta_atto = delta_atto}
 	};
 }
 

@@ -25,7 +25,10 @@ extern pe_amount pe_cost_amount(const pe_cost *cost);
 /* The accounting of the budget that it is for: what its rho is worth. */
 extern pe_accounting pe_cost_accounting(const pe_cost *cost);
 
-/* What a pure one costs the cap that it was made for, which counts rho, in nano-units; 0: what any pure mechanism costs. */
+/*
+ * What a pure one costs the cap that it was made for, which counts rho, in
+ * nano-units; 0: what any pure mechanism costs.
+ */
 extern int64_t pe_cost_as_rho(const pe_cost *cost);
 
 /* Takes nano > 0, of a pure epsilon or of rho.  pe_bug where less is left, or where there is no allowance. */

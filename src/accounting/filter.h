@@ -3,7 +3,8 @@
  *	  The privacy filter: which charges a budget admits.
  *
  * A charge is a pair (rho, delta): the mechanism is delta-approximately
- * rho-zCDP.  Or it is an epsilon: the mechanism is pure, epsilon-DP.  Mechanisms may be chosen adaptively, their costs included, as long
+ * rho-zCDP.  Or it is an epsilon: the mechanism is pure, epsilon-DP.
+ * Mechanisms may be chosen adaptively, their costs included, as long
  * as each cost is fixed before its own noise is drawn and bounds the loss given
  * everything released before.  If a mechanism runs only while both sums,
  * its own cost included, stay within a limit fixed in advance, the whole
@@ -12,11 +13,12 @@
  * Whitehouse, Ramdas, Rogers and Wu, arXiv 2203.05481).  The same holds for the
  * sum of the epsilons of pure mechanisms, whose losses add up for every outcome
  * (basic composition, adaptive in costs: Rogers, Roth, Ullman and Vadhan, arXiv
- * 1605.08294), and of mu^2 / 2 of mu-Gaussian DP mechanisms, which is counted as rho too: if it
- * stays within mu^2 / 2, the whole is mu-GDP (Smith and Thakurta, arXiv 2210.17520).  A
- * charge with a delta is, for each history and pair of neighbours, (1 - delta) N + delta E with
- * N within its rho; by the union bound along the path the whole is that of the N
- * up to the sum of the deltas.  A limit counts one kind.  Several limits (of a role, of a
+ * 1605.08294), and of mu^2 / 2 of mu-Gaussian DP mechanisms, which is counted
+ * as rho too: if it stays within mu^2 / 2, the whole is mu-GDP (Smith and
+ * Thakurta, arXiv 2210.17520).  A charge with a delta is, for each history and
+ * pair of neighbours, (1 - delta) N + delta E with N within its rho; by the
+ * union bound along the path the whole is that of the N up to the sum of the
+ * deltas.  A limit counts one kind.  Several limits (of a role, of a
  * data set) are several filters, and all of them must accept.
  */
 #ifndef PE_ACCOUNTING_FILTER_H

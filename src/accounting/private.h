@@ -32,10 +32,12 @@ extern pe_cost pe_cost_exact(pe_accounting accounting, int64_t nano, int64_t as_
 extern pe_cost pe_cost_approximate(pe_accounting accounting, int64_t nano_epsilon, int64_t delta_atto);
 
 /*
- * The cost where rho is counted of a mechanism that costs nano of rho except for an event of probability
- * delta_atto 1e-18: for all neighbours both laws are mixtures of 1 - delta and delta, of which the first
- * parts cost rho (approximate zCDP: Bun and Steinke, 2016, Definition 8.1; of Gaussian DP the
- * same mixtures).  Mixtures compose: the rhos add up, and the deltas, as the filter has them.
+ * The cost where rho is counted of a mechanism that costs nano of rho except
+ * for an event of probability delta_atto 1e-18: for all neighbours both laws
+ * are mixtures of 1 - delta and delta, whose first parts cost rho (approximate
+ * zCDP: Bun and Steinke, 2016, Definition 8.1; of Gaussian DP the same
+ * mixtures).  Mixtures compose: the rhos add up, and the deltas, as the filter
+ * has them.
  */
 extern pe_cost pe_cost_but_for(pe_accounting accounting, int64_t nano, int64_t delta_atto);
 

@@ -83,10 +83,10 @@ pe_rdp_subsampled_gaussian(double q, double sigma, int alpha)
 }
 
 /*
- * ln(1 + (exp(e) - 1) / q): three calls and a division, nothing of which cancels, and
- * none amplifies a relative error (e is at most a few thousand where exp does not
- * overflow; the logarithm brings that back).  A relative 1e-12 is a thousand times what
- * they err.
+ * ln(1 + (exp(e) - 1) / q): three calls and a division; nothing cancels, and
+ * none amplifies a relative error (e is at most a few thousand where exp does
+ * not overflow; the logarithm brings that back).  A relative 1e-12 is a
+ * thousand times what they err.
  */
 int64_t
 pe_unsampled_epsilon(int64_t nano, double q)

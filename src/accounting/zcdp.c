@@ -43,15 +43,15 @@ pe_renyi_epsilon(double tau, double t, double delta)
 }
 
 /*
- * The t = alpha - 1 that makes pe_renyi_epsilon((1 + t) rho, t, delta) smallest,
- * with l = ln(1/delta).
+ * The t = alpha - 1 that makes pe_renyi_epsilon((1 + t) rho, t, delta)
+ * smallest, with l = ln(1/delta).
  *
- * The derivative of that epsilon by t is rho + (log1p(t) - l) / t^2, so the best
- * t is the root of f(t) = rho t^2 + log1p(t) - l, which increases from -l.  Both
- * terms of f are at most l at the root, hence the upper end of the bracket;
- * log1p(t) <= t gives the lower end.  Newton's method runs inside the bracket
- * and falls back on halving it (in logarithms).  Whatever it returns is valid;
- * an error in t enters epsilon squared.
+ * The derivative of that epsilon by t is rho + (log1p(t) - l) / t^2, so the
+ * best t is the root of f(t) = rho t^2 + log1p(t) - l, which increases from -l.
+ * Both terms of f are at most l at the root, hence the upper end of the
+ * bracket; log1p(t) <= t gives the lower end.  Newton's method runs inside the
+ * bracket and falls back on halving it (in logarithms).  Any t that it returns
+ * is valid; an error in t enters epsilon squared.
  */
 static double
 best_order(double rho, double l)
