@@ -189,7 +189,8 @@ static __attribute__((noinline)) bool
 accept_exactly(const pe_alias *s, uint64_t a, uint64_t b, uint64_t k, uint64_t first, pe_bits *bits)
 {
 	const pe_lazy_claim claim = {
-		.a = a, .b = b, .n1 = pe_wide_times(pe_wide_product(k, k), s->q), .d1 = pe_wide_times(pe_wide_from(s->p), 2), .d2 = pe_wide_from(1)
+		.a = a, .b = b, .n1 = pe_wide_times(pe_wide_product(k, k), s->q),
+		.d1 = pe_wide_times(pe_wide_from(s->p), 2), .d2 = pe_wide_from(1)
 	};
 
 	return pe_lazy_less_exact(&claim, first, bits);
@@ -247,7 +248,8 @@ accept_slowly(const pe_alias *s, unsigned i, uint64_t *k, uint64_t begun, pe_bit
 	first >>= n;
 	low = (double) first * 0x1p-64;
 	x = s->rate * ((double) *k * (double) *k);
-	answer = pe_lazy_quick(low, low, (double) factor / (double) range->weight * exp(-x), s->margin + x * EXPONENT_ERROR);
+	answer = pe_lazy_quick(low, low, (double) factor / (double) range->weight * exp(-x),
+						   s->margin + x * EXPONENT_ERROR);
 	if (answer != PE_LAZY_UNSURE)
 		return answer == PE_LAZY_YES;
 	return accept_exactly(s, range->weight, factor, *k, first, bits);

@@ -69,7 +69,8 @@ add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bi
 }
 
 static void
-add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int down, int64_t *released)
+add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits,
+				   int down, int64_t *released)
 {
 	pe_alias	table;
 
@@ -87,8 +88,8 @@ pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u
 }
 
 void
-pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho,
-							int down, int64_t *released)
+pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count,
+							pe_u128 sensitivity_sq, int64_t nano_rho, int down, int64_t *released)
 {
 	pe_u128		p;
 	uint64_t	q;

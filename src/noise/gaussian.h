@@ -69,7 +69,8 @@
  * 1e-9 of zCDP.  False, with p and q untouched, if sensitivity_sq = 0,
  * nano_rho <= 0 or p would reach 2^127.
  */
-extern bool pe_gaussian_calibrate(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q);
+extern bool pe_gaussian_calibrate(pe_accounting accounting, pe_u128 sensitivity_sq,
+								  int64_t nano_rho, pe_u128 *p, uint64_t *q);
 
 /*
  * The standard deviation of that noise, in units of the answers: a public

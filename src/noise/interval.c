@@ -16,7 +16,10 @@
 /* The most terms of a series: two Laplace numbers take 3,300, and 8,000 if b is near 2^107. */
 #define TERMS 16384
 
-/* Sums of up to so many are told apart; of more, so many between each power of two and the next. */
+/*
+ * Sums of up to so many are distinguished; of more, so many between each power
+ * of two and the next.
+ */
 #define EXACT_SUMMANDS 2048
 #define OCTAVE 1024
 
@@ -307,7 +310,10 @@ place_of(int32_t n, double *rounded)
 	return n + octave * OCTAVE;
 }
 
-/* In units of 2^-shift of what the sensitivity is of.  A negative shift: so many digits of wide noise are rounded off. */
+/*
+ * In units of 2^-shift of what the sensitivity is of.  A negative shift: so
+ * many digits of wide noise are rounded off.
+ */
 static double
 scale_of(const pe_noise *noise, int shift)
 {
@@ -330,7 +336,8 @@ pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows, double
 	double		rounded;
 
 	*s = (pe_confidence) {
-		.gauss = noise->accounting != PE_PURE, .unit = ldexp(1, -shift), .stderr_ = ldexp(pe_noise_stderr(noise), shift),
+		.gauss = noise->accounting != PE_PURE, .unit = ldexp(1, -shift),
+		.stderr_ = ldexp(pe_noise_stderr(noise), shift),
 		.scale = scale_of(noise, shift - noise->lattice), .miss = miss, .rows = rows
 	};
 	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;

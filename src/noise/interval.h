@@ -71,7 +71,10 @@ typedef struct pe_confidence
 	double	   *wave;			/* room for so many terms of a series */
 } pe_confidence;
 
-/* Prepares the intervals of at most rows measurements' noise; all are infinite if it cannot be calibrated.  0 < miss <= 0.05 */
+/*
+ * Prepares the intervals of at most rows measurements' noise; all are infinite
+ * if it cannot be calibrated.  0 < miss <= 0.05
+ */
 extern void pe_confidence_init(pe_confidence *intervals, const pe_noise *noise, int32_t rows, double miss);
 extern void pe_confidence_free(pe_confidence *intervals);
 
@@ -81,7 +84,10 @@ extern void pe_confidence_free(pe_confidence *intervals);
  */
 extern double pe_confidence_half(pe_confidence *intervals, double variance, int32_t summands);
 
-/* x with P[|X| > x] = miss <= 0.05 of a normal number of variance 1; and with at most that of any sum of continuous Laplace numbers. */
+/*
+ * x with P[|X| > x] = miss <= 0.05 of a normal number of variance 1; and with
+ * at most that of any sum of continuous Laplace numbers.
+ */
 extern double pe_normal_half(double miss);
 extern double pe_laplace_sum_half(double miss);
 

@@ -177,7 +177,8 @@ pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t na
 }
 
 void
-pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int down, int64_t *released)
+pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon,
+						   int down, int64_t *released)
 {
 	pe_u128		t;
 	uint64_t	s;

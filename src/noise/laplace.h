@@ -98,9 +98,12 @@ extern double pe_laplace_stderr(pe_u128 sensitivity, int64_t nano_epsilon);
 extern void pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon,
 							   int64_t *released);
 
-/* The same, each sum rounded to a multiple of 2^down before it is brought into the range of int64, in units of 2^down. */
-extern void pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int down,
-									   int64_t *released);
+/*
+ * The same, each sum rounded to a multiple of 2^down before it is brought into
+ * the range of int64, in units of 2^down.
+ */
+extern void pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity,
+									   int64_t nano_epsilon, int down, int64_t *released);
 
 /* ----------
  * The K-norm mechanism of the maximum norm on integer vectors.

@@ -65,7 +65,8 @@ digits_lost(const pe_noise *noise)
 
 	if (!noise->rounded ||
 		!(pure ? pe_laplace_calibrate(noise->sensitivity, noise->nano, &p, &q)
-		  : pe_gaussian_calibrate(noise->accounting, noise->sensitivity << (2 * gaussian_shift(noise)), noise->nano, &p, &q)))
+		  : pe_gaussian_calibrate(noise->accounting,
+								  noise->sensitivity << (2 * gaussian_shift(noise)), noise->nano, &p, &q)))
 		return 0;
 	for (p /= q; p >> (bits + 1) >= (pe_u128) 1 << least; bits++)
 		;
@@ -85,7 +86,8 @@ pe_noise_stderr(const pe_noise *noise)
 
 	if (noise->accounting == PE_PURE)
 		return ldexp(pe_laplace_stderr(noise->sensitivity, noise->nano), -noise->lattice);
-	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -fineness(noise));
+	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano),
+				 -fineness(noise));
 }
 
 double
@@ -192,7 +194,8 @@ release_whole(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *rele
 }
 
 void
-pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact, size_t count, int64_t *released)
+pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact,
+				   size_t count, int64_t *released)
 {
 	pe_noise	noise = take(allowance, sensitivity, nano, 1);
 
@@ -241,7 +244,8 @@ pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano
 }
 
 void
-pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact, size_t count, int64_t *released)
+pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact,
+			  size_t count, int64_t *released)
 {
 	pe_noise_draw_sampled(allowance, sensitivity, nano, 1, exact, count, released);
 }
@@ -278,7 +282,8 @@ pe_noise_most_cube(size_t count, uint64_t sensitivity)
 }
 
 void
-pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano, pe_i128 *exact, size_t count, int64_t *released)
+pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano, pe_i128 *exact,
+				   size_t count, int64_t *released)
 {
 	int64_t		most = pe_cube_most(count, sensitivity);
 
@@ -289,7 +294,8 @@ pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano, 
 }
 
 int32_t
-pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone, int64_t nano)
+pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity,
+			  bool monotone, int64_t nano)
 {
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 
@@ -298,7 +304,8 @@ pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u
 }
 
 int32_t
-pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone, int64_t nano)
+pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count,
+					pe_u128 sensitivity, bool monotone, int64_t nano)
 {
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 
@@ -307,7 +314,8 @@ pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count
 }
 
 void
-pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument, size_t selections, int64_t nano, uint64_t *chosen)
+pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument,
+				  size_t selections, int64_t nano, uint64_t *chosen)
 {
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 	pe_runs    *runs = pe_alloc(1, sizeof(*runs));

@@ -42,7 +42,8 @@ extern double pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, 
 extern int pe_noise_shift(const pe_noise *noise);
 
 /*
- * Gaussian noise as it is drawn, in the units of a release: discrete, sigma^2 = p/q.  False where the noise is Laplace, is rounded, or
+ * Gaussian noise as it is drawn, in the units of a release: discrete,
+ * sigma^2 = p/q.  False where the noise is Laplace, is rounded, or
  * cannot be calibrated.
  */
 extern bool pe_noise_gaussian_law(const pe_noise *noise, pe_u128 *p, uint64_t *q);
@@ -104,12 +105,13 @@ extern void pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, 
 								  pe_i128 *exact, size_t count, int64_t *released);
 
 /*
- * The same for a symmetric matrix of which each entry beside the diagonal is released once.
- * sensitivity: PE_L2: of the whole matrix, squared, in which those entries stand twice; they
- * get half of the variance of the diagonal ones.  PE_L1: of the entries released, all of
- * which get the same noise.  One cost of nano pays for both draws: sum_j delta_j^2 /
- * sigma_j^2 <= 2 rho suffices (Canonne, Kamath, Steinke, arXiv:2004.00010, Theorem 14, which
- * has a sigma_j for each coordinate).
+ * The same for a symmetric matrix, each entry beside the diagonal released
+ * once.  sensitivity: PE_L2: of the whole matrix, squared, in which those
+ * entries stand twice; they get half of the variance of the diagonal ones.
+ * PE_L1: of the entries released, which all get the same noise.  One cost of
+ * nano pays for both draws: sum_j delta_j^2 / sigma_j^2 <= 2 rho suffices
+ * (Canonne, Kamath, Steinke, arXiv:2004.00010, Theorem 14, which has a sigma_j
+ * for each coordinate).
  */
 extern void pe_noise_draw_symmetric(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
 									pe_i128 *diagonal, size_t n, int64_t *released_diagonal,
@@ -135,14 +137,17 @@ extern int32_t pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score
 								   bool monotone, int64_t nano);
 
 /*
- * The exponential mechanism for several selections from candidates in runs (selection.h): nano is taken once.  The
- * caller has shown that for all neighbours the sum over the selections of D_i / (2 sensitivity_i) is at most 1, where the scores
- * of selection i change by amounts that lie in an interval of length D_i.  Then the privacy losses of the selections,
- * which are independent, lie in intervals whose lengths add up to eta at most, and so does their sum: together they
- * are one mechanism of bounded range eta.  make fills in one after the other; what it fills in is wiped.
+ * The exponential mechanism for several selections from candidates in runs
+ * (selection.h): nano is taken once.  The caller has shown that for all
+ * neighbours the sum over the selections of D_i / (2 sensitivity_i) is at most
+ * 1, where the scores of selection i change by amounts that lie in an interval
+ * of length D_i.  Then the privacy losses of the selections, which are
+ * independent, lie in intervals whose lengths add up to eta at most, and so
+ * does their sum: together they are one mechanism of bounded range eta.  make
+ * fills in one after the other; what it fills in is wiped.
  */
-extern void pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument, size_t selections, int64_t nano,
-							  uint64_t *chosen);
+extern void pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument,
+							  size_t selections, int64_t nano, uint64_t *chosen);
 
 /*
  * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon

@@ -2,40 +2,46 @@
  * selection.c
  *	  Private selection: the number of a small integer loss.
  *
- * Every decision is "V < exp(-x)" with x = (score_i - least score) rate / sensitivity,
- * rate a rational: exact (lazy_exp.h).
+ * Every decision is "V < exp(-x)" with x = (score_i - least score)
+ * rate / sensitivity, rate a rational: exact (lazy_exp.h).
  *
- * Exponential mechanism.  A number is drawn uniformly, with replacement, and accepted
- * with probability exp(-x_i), until one is: its law is exp(-x_i) / sum_j exp(-x_j), the
- * common factor exp(least score) being divided out.  The least score is accepted when
- * drawn, so that count tries are expected at most.
+ * Exponential mechanism.  A number is drawn uniformly, with replacement, and
+ * accepted with probability exp(-x_i), until one is: its law is
+ * exp(-x_i) / sum_j exp(-x_j), the common factor exp(least score) being divided
+ * out.  The least score is accepted when drawn, so that count tries are
+ * expected at most.
  *
- * Monotone scores go from s to s' with 0 <= s'_i - s_i <= D, or the other way round, so
- * that the loss ln P(i) / P'(i) = (s'_i - s_i) rate / D + ln (Z' / Z) lies in an interval
- * of length rate for all i: a bounded range of eta = rate, and eta^2 / 8-zCDP (Cesar and
- * Rogers, arXiv 2004.07223).  Otherwise -D <= s'_i - s_i <= D, the interval is
- * twice as long, and D is doubled instead.  With rate = p / 2^40 and p = floor(sqrt(8 rho
- * 2^80)), an integer root of an integer that was rounded down, eta^2 / 8 <= rho holds.
- * A bounded range of eta is also a pure epsilon of eta, since both laws sum to 1: at a pure
- * charge rate = epsilon.  Under Gaussian DP a range of eta costs what a pure epsilon of
- * eta / 2 does (accounting/conversion.h): rate = 2 pe_gdp_pure(rho), rounded down to a multiple of
- * 2^-40.
- * (The tight bound of Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that
- * is larger by about eta^2 / 144 of itself: nothing, where selections are many.)
+ * Monotone scores go from s to s' with 0 <= s'_i - s_i <= D, or the other way
+ * round, so that the loss ln P(i) / P'(i) = (s'_i - s_i) rate / D + ln (Z' / Z)
+ * lies in an interval of length rate for all i: a bounded range of eta = rate,
+ * and eta^2 / 8-zCDP (Cesar and Rogers, arXiv 2004.07223).  Otherwise
+ * -D <= s'_i - s_i <= D, the interval is twice as long, and D is doubled
+ * instead.  With rate = p / 2^40 and p = floor(sqrt(8 rho 2^80)), an integer
+ * root of an integer that was rounded down, eta^2 / 8 <= rho holds.  A bounded
+ * range of eta is also a pure epsilon of eta, since both laws sum to 1: at a
+ * pure charge rate = epsilon.  Under Gaussian DP a range of eta costs what a
+ * pure epsilon of eta / 2 does (accounting/conversion.h): rate = 2
+ * pe_gdp_pure(rho), rounded down to a multiple of 2^-40.  (The tight bound of
+ * Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that is larger
+ * by about eta^2 / 144 of itself: nothing, where selections are many.)
  *
- * Candidates in runs.  Run i has w_i candidates whose scores are at least m_i, m the least of the m_i.  With
- * any power of two 2^s and integers a_i >= w_i 2^s exp(-x(m_i)), a run is drawn with probability a_i / sum a, a
- * candidate of it uniformly, and it is accepted with probability w_i 2^s exp(-x(score)) / a_i <= 1, until one is: each
- * candidate has a_i / w_i times that, which is 2^s exp(-x(score)), whatever the a_i are.  They are computed in
- * double, made larger by 2^-30 of themselves and rounded up; x beyond 120 gives 1, which is enough: w_i 2^s < 2^91.
+ * Candidates in runs.  Run i has w_i candidates whose scores are at least m_i,
+ * m the least of the m_i.  With any power of two 2^s and integers a_i >= w_i
+ * 2^s exp(-x(m_i)), a run is drawn with probability a_i / sum a, a candidate of
+ * it uniformly, and it is accepted with probability w_i 2^s
+ * exp(-x(score)) / a_i <= 1, until one is: each candidate has a_i / w_i times
+ * that, which is 2^s exp(-x(score)), for any a_i.  They are computed in double,
+ * made larger by 2^-30 of themselves and rounded up; x beyond 120 gives 1,
+ * which is enough: w_i 2^s < 2^91.
  *
  * Permute-and-flip.  Numbers are taken in a random order, and the first that is
- * accepted with probability exp(-x_i) is the result.  That is the number of the least
- * score - E_i with independent exponential E_i of scale D / rate (Ding et al., arXiv
- * 2105.07260).  i wins if E_i > t_i, where t_i = s_i - min_{j != i} (s_j - E_j), which has
- * probability exp(-max(t_i, 0) rate / D) given the other E_j.  Monotone scores move t_i by
- * at most D, others by 2 D, for which D is doubled: either way by a factor of at most
- * exp(rate).  rate = epsilon, exactly.
+ * accepted with probability exp(-x_i) is the result.  That is the number of the
+ * least score - E_i with independent exponential E_i of scale D / rate (Ding et
+ * al., arXiv 2105.07260).  i wins if E_i > t_i, where t_i = s_i - min_{j != i}
+ * (s_j - E_j), which has probability exp(-max(t_i, 0) rate / D) given the other
+ * E_j.  Monotone scores move t_i by at most D, others by 2 D, for which D is
+ * doubled: either way by a factor of at most exp(rate).  rate = epsilon,
+ * exactly.
  */
 #include "noise/selection.h"
 
@@ -114,7 +120,8 @@ static bool
 accept_exactly(const flip *f, pe_u128 difference, uint64_t first, pe_bits *bits)
 {
 	const pe_lazy_claim claim = {
-		.a = 1, .b = 1, .n1 = pe_wide_product(difference, f->n), .d1 = pe_wide_product(f->sensitivity, f->factor), .d2 = pe_wide_from(1)
+		.a = 1, .b = 1, .n1 = pe_wide_product(difference, f->n),
+		.d1 = pe_wide_product(f->sensitivity, f->factor), .d2 = pe_wide_from(1)
 	};
 
 	return pe_lazy_less_exact(&claim, first, bits);
@@ -266,10 +273,12 @@ make_proposal(const flip *f, const pe_runs *runs, proposal *p)
 }
 
 static bool
-accept_candidate_exactly(const flip *f, const proposal *p, int32_t i, uint64_t width, pe_u128 difference, uint64_t first, pe_bits *bits)
+accept_candidate_exactly(const flip *f, const proposal *p, int32_t i, uint64_t width,
+						 pe_u128 difference, uint64_t first, pe_bits *bits)
 {
 	const pe_lazy_claim claim = {
-		.a = p->weight[i], .b = width, .n1 = pe_wide_product(difference, f->n), .d1 = pe_wide_product(f->sensitivity, f->factor),
+		.a = p->weight[i], .b = width, .n1 = pe_wide_product(difference, f->n),
+		.d1 = pe_wide_product(f->sensitivity, f->factor),
 		.d2 = pe_wide_from(1), .scale = p->scale
 	};
 
@@ -400,7 +409,8 @@ pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, 
 	int32_t		chosen;
 
 	pe_bits_init(&bits);
-	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, accounting, nano, PE_LAZY_MARGIN, &bits);
+	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, accounting, nano,
+					   PE_LAZY_MARGIN, &bits);
 	pe_bits_wipe(&bits);
 	return chosen;
 }

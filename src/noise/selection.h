@@ -49,7 +49,8 @@ extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u12
 extern uint64_t pe_select_of_runs(const pe_runs *runs, pe_accounting accounting, int64_t nano);
 
 /* The same with bits and a margin of the caller's, as below. */
-extern uint64_t pe_select_of_runs_with(const pe_runs *runs, pe_accounting accounting, int64_t nano, double margin, pe_bits *bits);
+extern uint64_t pe_select_of_runs_with(const pe_runs *runs, pe_accounting accounting, int64_t nano,
+									   double margin, pe_bits *bits);
 
 /*
  * pe_select_least with bits of the caller's and another margin for decisions in double, for
