@@ -56,9 +56,10 @@ static const pe_option options[] = {
 const pe_option_table pe_fit_option_table = PE_OPTION_TABLE(options);
 
 /*
- * The public number of iterations of objpert.  Nobody may ask for less: a search that
- * ends later than this tells of the rows (fit_objpert.c, 7).  A search for hard
- * tables found some that take 25, and with a hinge even 57; others take 8.
+ * The public number of iterations of objpert.  Nobody may ask for less: a
+ * search that ends later than this depends on the rows (fit_objpert.c, 7).  A
+ * search for hard tables found some that take 25, and with a hinge even 57;
+ * others take 8.
  */
 #define OBJPERT_ITERATIONS 32
 
@@ -288,13 +289,17 @@ agd_share(const pe_fit_problem *problem)
 
 #define GRADIENTS_WITHOUT_BOUND "The theorem of this method needs bounded gradients, which a regression does not have."
 
-/* The shortest rows, squared, of which the second derivative is known to some percent: they are integers. */
+/*
+ * The shortest rows, squared, whose second derivative is known to some percent:
+ * they are integers.
+ */
 #define SHORTEST_ROWS (1 << 14)
 
 /*
- * What the minimiser of objpert needs to end, whatever the rows are.  Weights are
- * multiples of 2^-61 at best, so that the gradient of Lambda/2 |w|^2 is known to
- * Lambda 2^-62 sqrt(columns), which must be well below the 2^-16 R that is certified.
+ * What the minimiser of objpert needs to end, for any rows.  Weights are
+ * multiples of 2^-61 at best, so that the gradient of Lambda/2 |w|^2 is known
+ * to Lambda 2^-62 sqrt(columns), which must be well below the 2^-16 R that is
+ * certified.
  */
 static const char *
 objpert_refusal(const pe_fit_problem *problem)
@@ -388,8 +393,10 @@ static const pe_fit_operations methods[PE_FIT_METHODS] = {
 	[PE_FIT_OUTPERT] = {"outpert", FIRST_ORDER, .one_table = true, .passes = 1,
 		.defaults = outpert_defaults, .refusal = outpert_refusal, .run = pe_fit_outpert},
 	[PE_FIT_PRIVGENE] = {"privgene", .passes_each = 1,
-		.defaults = privgene_defaults, .refusal = privgene_refusal, .least_share = privgene_share, .run = pe_fit_privgene},
-	[PE_FIT_NONPRIVATE] = {"nonprivate", .plain = true, .matrix = true, .passes_each = SEARCH_STEP, .passes = PE_MINIMISE_PASSES(0) + 1,
+		.defaults = privgene_defaults, .refusal = privgene_refusal, .least_share = privgene_share,
+		.run = pe_fit_privgene},
+	[PE_FIT_NONPRIVATE] = {"nonprivate", .plain = true, .matrix = true, .passes_each = SEARCH_STEP,
+		.passes = PE_MINIMISE_PASSES(0) + 1,
 		.defaults = nonprivate_defaults, .run = pe_fit_nonprivate},
 	[PE_FIT_MAJORITY] = {"majority", .plain = true, .passes = 1, .run = pe_fit_majority},
 };
@@ -459,7 +466,8 @@ pe_fit_defaults(pe_fit_problem *problem)
 
 	/* which rows are of one unit must be known */
 	if (problem->max_rows > 1 &&
-		pe_option_taken(pe_option_named(&pe_fit_option_table, &problem->options, "unit_clip", &unset), (int) problem->method))
+		pe_option_taken(pe_option_named(&pe_fit_option_table, &problem->options, "unit_clip", &unset),
+						(int) problem->method))
 		pe_option_default(&problem->options.unit_clip, !problem->anonymous && problem->max_rows <= PE_UNIT_ROWS_MOST);
 	return mistaken == NULL && method->defaults != NULL ? method->defaults(problem) : mistaken;
 }
@@ -484,7 +492,8 @@ pe_fit_refusal(const pe_fit_problem *problem)
 	if (problem->anonymous && problem->max_rows > 1 && problem->options.unit_clip == 1)
 		return "Which rows are of one unit is not known here, so no unit's sum can be clipped.";
 	if (problem->accounting != PE_PURE && problem->options.batch > 0 && !method->approximate)
-		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
+		return "A sampled Gaussian has no cost in rho that is below that of all rows; "
+			"sgd is accounted for in epsilon and delta.";
 	if (!pe_measure_fits(problem))
 		return "A unit may have so many rows here that no sampler serves the noise.";
 	if (!((double) problem->nano * (method->least_share != NULL ? method->least_share(problem) : 1) >= 2))
@@ -510,14 +519,18 @@ pe_fit_passes(const pe_fit_problem *problem)
 	return (int32_t) fmin(passes, INT32_MAX);
 }
 
-/* A matrix, its eigenvectors, and twice as much to find them; three for the covariance; where units are clipped, the scores of a tile's rows. */
+/*
+ * A matrix, its eigenvectors, and twice as much to find them; three for the
+ * covariance; where units are clipped, the scores of a tile's rows.
+ */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
 {
 	size_t		columns = (size_t) problem->shape->columns;
 	size_t		matrix = (columns + 1) * (columns + 1) * sizeof(double);
 
-	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0) +
+	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) +
+		(methods[problem->method].matrix ? 4 * matrix : 0) +
 		(pe_fit_tells_covariance(problem) ? 3 * matrix : 0);
 }
 
@@ -525,7 +538,7 @@ pe_fit_memory(const pe_fit_problem *problem)
  * Running one
  * ----------
  */
-/* A source that tells how many passes it has made. */
+/* A source that reports how many passes it has made. */
 typedef struct told_source
 {
 	pe_source	source;

@@ -1,17 +1,17 @@
 /*
  * fit.h
  *	  Private fitting of generalised linear models: the methods, and what they
- *	  are told.
+ *	  are given.
  *
  * A method sees the rows through passes (glm/pass.h) alone, and what a pass
  * returns it sees through noise alone (fit/measure.h, noise/selection.h),
  * each with a share of the cost that was fixed before the first row was read.
- * Whatever a method does besides is post-processing.  The number of passes is
+ * Anything else that a method does is post-processing.  The number of passes is
  * public.  Each method's own file states what is released, the sensitivity, the
  * cost and the theorem.
  *
- * The weights that come out are of the scaled features: margin = sum_j w_j x_j /
- * PE_ONE.
+ * The weights that come out are of the scaled features: margin = sum_j w_j
+ * x_j / PE_ONE.
  */
 #ifndef PE_FIT_FIT_H
 #define PE_FIT_FIT_H
@@ -43,12 +43,24 @@ typedef struct pe_fit_options
 	double		iterations;		/* all but one_pass and majority; agd: planned; objpert: its default at least */
 	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
 								 * unset is smoothness / 1000 for every row */
-	double		clip;			/* of a row's gradient and of a unit's, in the norm of the accounting, in units of a feature */
+	/*
+	 * of a row's gradient and of a unit's, in the norm of the accounting, in
+	 * units of a feature
+	 */
+	double		clip;
 	double		rows;			/* a public guess of the number of rows, where a method divides by it */
-	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
+	/*
+	 * newton, one_pass: of the cost for the second moment; agd: for selections;
+	 * objpert: of epsilon for Lambda; sgd none
+	 */
+	double		share;
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate (sgd, unset: 1/L, svm 2/L, less for much noise); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
+	/*
+	 * learning rate (sgd, unset: 1/L, svm 2/L, less for much noise);
+	 * gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L
+	 */
+	double		rate;
 	double		start;			/* first value of every weight */
 	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
 	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
@@ -58,22 +70,38 @@ typedef struct pe_fit_options
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
 	double		step_max;		/* agd: first range of steps; privgene: the first step */
-	double		adjust;			/* agd: rounds between adjustments of the range (tau); 0: none, and steps of equal ratios */
+	/*
+	 * agd: rounds between adjustments of the range (tau); 0: none, and steps of
+	 * equal ratios
+	 */
+	double		adjust;
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
 	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
-	double		unit_clip;		/* 1: what all rows of a unit give together is clipped; unset where each unit has one row */
+	/*
+	 * 1: what all rows of a unit give together is clipped; unset where each
+	 * unit has one row
+	 */
+	double		unit_clip;
 } pe_fit_options;
 
 /* What fit/fit_plan.c worked out before anything is charged. */
 typedef struct pe_fit_plan
 {
-	int64_t		nano_step;		/* sgd, sgd_adv: the cost of one step without its sampling, to which its noise is calibrated */
+	/*
+	 * sgd, sgd_adv: the cost of one step without its sampling, to which its
+	 * noise is calibrated
+	 */
+	int64_t		nano_step;
 	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
 	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
 	int32_t		steps;			/* sgd, sgd_adv */
 	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
-	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	/*
+	 * objpert: standard deviation of the linear term, in units of the radius
+	 * sqrt(radius_sq) / PE_ONE
+	 */
+	double		sigma;
 	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
@@ -84,8 +112,12 @@ typedef struct pe_fit_problem
 	pe_fit_options options;		/* with defaults filled in */
 	const pe_row_shape *shape;
 	int32_t		intercept;		/* its column, or -1 */
-	const bool *covering;		/* of each group of the shape: every row is in one of its cells, and only differences between
-								 * their weights mean anything where there is an intercept; NULL: of none.  For the covariance */
+	/*
+	 * of each group of the shape: every row is in one of its cells, and only
+	 * differences between their weights mean anything where there is an
+	 * intercept; NULL: of none.  For the covariance
+	 */
+	const bool *covering;
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */
@@ -96,7 +128,11 @@ typedef struct pe_fit_problem
 	double		delta;			/* of an (epsilon, delta) method */
 	pe_fit_plan plan;
 	pe_allowance *allowance;	/* of one run, from which each draw takes its part; NULL: nothing can be drawn */
-	double	   *covariance;		/* of a run: room for that of the weights, columns x columns, in units of the weights; NULL: not asked for */
+	/*
+	 * of a run: room for that of the weights, columns x columns, in units of
+	 * the weights; NULL: not asked for
+	 */
+	double	   *covariance;
 	void		(*trace) (void *argument, int32_t step, const double *w);	/* benchmarks only; NULL */
 	void	   *trace_argument;
 } pe_fit_problem;
@@ -121,19 +157,26 @@ extern const char *pe_fit_refusal(const pe_fit_problem *problem);
 extern bool pe_fit_is_approximate(pe_fit_method method);
 extern bool pe_fit_is_private(pe_fit_method method);
 
-/* Whether its theorem has no premise: objpert's search ends in its number of passes on every table that was seen (owners only). */
+/*
+ * Whether its theorem has no premise: objpert's search ends in its number of
+ * passes on every table that was seen (owners only).
+ */
 extern bool pe_fit_is_proved(pe_fit_method method);
 
 /*
- * Whether its theorem is about one table that all passes read: the minimiser of one objective (objpert), or steps that are not
- * expansive for the number of rows that was counted (outpert).  Of others each pass is measured by itself, whatever the rows are then.
+ * Whether its theorem is about one table that all passes read: the minimiser of
+ * one objective (objpert), or steps that are not expansive for the number of
+ * rows that was counted (outpert).  Of others each pass is measured by itself,
+ * for any rows.
  */
 extern bool pe_fit_needs_one_table(pe_fit_method method);
 
 /*
- * Whether a run can tell the covariance that noise gives the weights, which the problem then asks for
- * (fit/spread.c: what it is made of has been released, so it may leave with the weights).  That is so of one_pass, and of
- * newton but for an SVM: a smoothed hinge is curved where few rows are, and nothing that is released says how many.
+ * Whether a run can report the covariance that noise gives the weights, which
+ * the problem then asks for (fit/spread.c: what it is made of has been
+ * released, so it may leave with the weights).  That is so of one_pass, and of
+ * newton except for an SVM: a smoothed hinge is curved where few rows are, and
+ * nothing that is released says how many.
  */
 extern bool pe_fit_tells_covariance(const pe_fit_problem *problem);
 
@@ -146,7 +189,10 @@ extern int32_t pe_fit_passes(const pe_fit_problem *problem);
 /* Bytes besides the rows. */
 extern size_t pe_fit_memory(const pe_fit_problem *problem);
 
-/* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
+/*
+ * Fits.  w: columns numbers, finite.  The random source must not fail.  Reports
+ * progress after each pass.
+ */
 extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);
 
 /* ----------
@@ -183,15 +229,15 @@ extern bool pe_plan_objpert(pe_fit_problem *problem);
  */
 extern double pe_objpert_sigma(double epsilon, double delta, double log_det, double rows);
 
-/* gd .. masg_opt: nano itself, of which each step takes a nano-unit at least. */
+/* gd .. masg_opt: nano itself: each step takes at least one nano-unit of it. */
 extern bool pe_plan_accelerated(pe_fit_problem *problem);
 
 /* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
 extern bool pe_plan_sampled(pe_fit_problem *problem);
 
 /*
- * The epsilon at delta, rounded up, of so many sampled steps, each of which would cost
- * nano_step of rho without sampling, after a release of nano_count.
+ * The epsilon at delta, rounded up, of so many sampled steps, where each would
+ * cost nano_step of rho without sampling, after a release of nano_count.
  */
 extern double pe_sampled_epsilon(double q, int32_t steps, int64_t nano_step, int64_t nano_count, double delta);
 

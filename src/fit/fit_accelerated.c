@@ -1,40 +1,46 @@
 /*
  * fit_accelerated.c
  *	  Gradient descent with and without momentum under noise: gd, hb, nag, masg,
- *	  nag_opt and masg_opt of Kuru, Birbil, Gurbuzbalaban and Yildirim, "Differentially
- *	  private accelerated optimization algorithms" (arXiv 2008.01989).
+ *	  nag_opt and masg_opt of Kuru, Birbil, Gurbuzbalaban and Yildirim,
+ *	  "Differentially private accelerated optimization algorithms" (arXiv
+ *	  2008.01989).
  *
- * Released: up to T noisy sums of clipped gradients, each at a point made from what was
- * released before, and, unless option `rows` is given, a noisy number of rows.  The
- * iterates are functions of these: all of them may be told, not the last alone.
+ * Released: up to T noisy sums of clipped gradients, each at a point made from
+ * what was released before, and, unless option `rows` is given, a noisy number
+ * of rows.  The iterates are functions of these: all of them may be released,
+ * not the last alone.
  *
- * Neighbours, sensitivity: those of a gradient and of a count in measure.h, in the L2
- * norm (rho) or the L1 norm (pure; the clip is then in that norm).  Units of several rows are
- * clipped as a whole unless option unit_clip is 0.
+ * Neighbours, sensitivity: those of a gradient and of a count in measure.h, in
+ * the L2 norm (rho) or the L1 norm (pure; the clip is then in that norm).
+ * Units of several rows are clipped as a whole unless option unit_clip is 0.
  *
- * Cost: problem->nano, of rho or of a pure epsilon, divided into a fiftieth for the
- * number of rows, where it is measured, and integers for the steps whose sum is what is
- * left at most.  Theorem: composition.  Where the number of rows is measured, the shares
- * of the -opt methods and their number of steps depend on it.  Their sum does not, and
- * each is fixed before its own noise is drawn, given what was released: the fully
- * adaptive composition of accounting/filter.h.
+ * Cost: problem->nano, of rho or of a pure epsilon, divided into a fiftieth for
+ * the number of rows, where it is measured, and integers for the steps whose
+ * sum is what is left at most.  Theorem: composition.  Where the number of rows
+ * is measured, the shares of the -opt methods and their number of steps depend
+ * on it.  Their sum does not, and each is fixed before its own noise is drawn,
+ * given what was released: the fully adaptive composition of
+ * accounting/filter.h.
  *
- * Batches (option `batch`, which takes option `rows`): every unit joins a step's batch
- * with probability q = batch / rows, rounded down, and the step's noise is that of a
- * larger epsilon (pe_unsampled_epsilon in accounting/conversion.h, with the theorem).  Under a
- * pure cost and add_remove alone.  A sampled Gaussian has no rho worth having; sgd is
- * accounted for that.  Sums are divided by batch, never by how many units came.
+ * Batches (option `batch`, which takes option `rows`): every unit joins a
+ * step's batch with probability q = batch / rows, rounded down, and the step's
+ * noise is that of a larger epsilon (pe_unsampled_epsilon in
+ * accounting/conversion.h, with the theorem).  Under a pure cost and add_remove
+ * alone.  A sampled Gaussian has no rho worth having; sgd is accounted for
+ * that.  Sums are divided by batch, never by how many units came.
  *
- * Division of the cost.  gd, hb, nag, masg: equal.  nag_opt and masg_opt: with a_t the
- * weight of step t's noise in the paper's bound on F(x_T) - F*, the shares that make
- * the bound smallest, a_t^(1/3) of epsilon (sum a_t b_t^2 subject to sum 1/b_t) or
- * a_t^(1/2) of rho (subject to sum 1/b_t^2), and the number of steps up to T whose
- * bound is smallest.  The paper has the signs of its equation (35) and the direction of
- * its a_t wrong, and takes Laplace noise of standard deviation b for one of scale b.
+ * Division of the cost.  gd, hb, nag, masg: equal.  nag_opt and masg_opt: with
+ * a_t the weight of step t's noise in the paper's bound on F(x_T) - F*, the
+ * shares that make the bound smallest, a_t^(1/3) of epsilon (sum a_t b_t^2
+ * subject to sum 1/b_t) or a_t^(1/2) of rho (subject to sum 1/b_t^2), and the
+ * number of steps up to T whose bound is smallest.  The paper has the signs of
+ * its equation (35) and the direction of its a_t wrong, and takes Laplace noise
+ * of standard deviation b for one of scale b.
  *
- * Smoothness L: R^2/4 (logistic) or R^2 from the declared bounds, plus mu.  Option
- * `smoothness` puts another number in the place of the first, for whoever knows a
- * better one that does not come from the data or was noised: the step is c / L.
+ * Smoothness L: R^2/4 (logistic) or R^2 from the declared bounds, plus mu.
+ * Option `smoothness` puts another number in the place of the first, for users
+ * who know a better one that does not come from the data or was noised: the
+ * step is c / L.
  */
 #include "fit/methods.h"
 
@@ -216,7 +222,7 @@ set_costs(const pe_fit_problem *problem, const shape *s, int64_t nano, pe_schedu
 		double		share = (double) rest * part[t];
 		int64_t		more = share < (double) (rest - sum) ? (int64_t) share : rest - sum;
 
-		/* parts add up to 1 but for rounding: what is not left is not given */
+		/* parts add up to 1 up to rounding: what is not left is not given */
 		if (more > rest - sum)
 			more = rest - sum;
 		sum += more;

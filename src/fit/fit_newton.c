@@ -2,29 +2,30 @@
  * fit_newton.c
  *	  Newton steps with a curvature that is measured once.
  *
- * Released: the second moment M = sum x x' with noise, then for t = 1 .. T the sum of
- * the rows' clipped gradients at w_{t-1} with noise (measure.h: neighbours,
- * sensitivities).  Everything else is post-processing of these.
+ * Released: the second moment M = sum x x' with noise, then for t = 1 .. T the
+ * sum of the rows' clipped gradients at w_{t-1} with noise (measure.h:
+ * neighbours, sensitivities).  Everything else is post-processing of these.
  *
- * Cost: the parts of problem->nano add up to it: share of it for M, and shares in
- * proportion to decay^(T - t) for the gradients, the last of which gets what rounding
- * left.  The parts are fixed before the first row is read; w_{t-1} depends on what was
- * released before: adaptive composition (Bun and Steinke, 2016, Lemma 2.3; of pure
- * epsilons Dwork, Rothblum and Vadhan, 2010).
+ * Cost: the parts of problem->nano add up to it: share of it for M, and shares
+ * in proportion to decay^(T - t) for the gradients; the last one gets what
+ * rounding left.  The parts are fixed before the first row is read; w_{t-1}
+ * depends on what was released before: adaptive composition (Bun and Steinke,
+ * 2016, Lemma 2.3; of pure epsilons Dwork, Rothblum and Vadhan, 2010).
  *
- * The step: the second derivative of the sum of the losses is at most c M, c = 1/4 for
- * the logistic loss (Boehning and Lindsay, 1988), 1/(2h) = 1 for the smoothed hinge, 1
- * for the squared loss.  So w - (c M + l2)^-1 gradient never overshoots, and no search
- * for a step, which would have to be paid for, is needed.  Noise makes small
- * eigenvalues meaningless: of M's, none counts less than floor s sqrt(columns), s the
- * noise of a diagonal entry, about floor / sqrt(2) of the largest eigenvalue of the
- * noise alone.
+ * The step: the second derivative of the sum of the losses is at most c M,
+ * c = 1/4 for the logistic loss (Boehning and Lindsay, 1988), 1/(2h) = 1 for
+ * the smoothed hinge, 1 for the squared loss.  So w - (c M + l2)^-1 gradient
+ * never overshoots, and no search for a step, which would have to be paid for,
+ * is needed.  Noise makes small eigenvalues meaningless: of M's, none counts
+ * less than floor s sqrt(columns), s the noise of a diagonal entry, about
+ * floor / sqrt(2) of the largest eigenvalue of the noise alone.
  *
- * What the noise does to the weights is told of the same released numbers (spread.c), but for an SVM: post-processing too.
+ * What the noise does to the weights follows from the same released numbers
+ * (spread.c), except for an SVM: post-processing too.
  *
- * Units of several rows: gradients are clipped by unit, M is not.  A unit whose gradients
- * cancel is not shortened and moves with all its rows' curvature; a weight below 1 for these
- * rows in M could make a step k times too long.
+ * Units of several rows: gradients are clipped by unit, M is not.  A unit whose
+ * gradients cancel is not shortened and moves with all its rows' curvature; a
+ * weight below 1 for these rows in M could make a step k times too long.
  */
 #include "fit/fit.h"
 
@@ -69,7 +70,8 @@ divide_cost(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient)
  * ----------
  */
 static void
-steps(const pe_fit_problem *problem, pe_source *source, const int64_t *nano, pe_curvature *curvature, pe_spread *spread, double *w)
+steps(const pe_fit_problem *problem, pe_source *source, const int64_t *nano,
+	  pe_curvature *curvature, pe_spread *spread, double *w)
 {
 	int32_t		columns = problem->shape->columns;
 	double	   *gradient = pe_alloc((size_t) columns, sizeof(*gradient));

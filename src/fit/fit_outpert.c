@@ -177,8 +177,8 @@ add_noise(const pe_fit_problem *problem, const pe_outpert *o, pe_i128 *exact, in
 	size_t		columns = (size_t) problem->shape->columns;
 	double		steps_l1 = ceil((double) o->steps * sqrt((double) columns) * SLACK);
 
-	pe_noise_draw(problem->allowance, problem->accounting == PE_PURE ? (pe_u128) steps_l1 : (pe_u128) o->steps * o->steps, nano,
-				  exact, columns, released);
+	pe_noise_draw(problem->allowance, problem->accounting == PE_PURE ? (pe_u128) steps_l1
+				  : (pe_u128) o->steps * o->steps, nano, exact, columns, released);
 }
 
 void

@@ -2,17 +2,18 @@
  * fit_plain.c
  *	  Fits without noise, for owners only: what private ones are compared with.
  *
- * Released: a function of the rows.  Neither is private; nothing is charged, since no
- * charge would make it so.  The api admits owners of the table alone
+ * Released: a function of the rows.  Neither is private; nothing is charged,
+ * since no charge would make it so.  The api admits owners of the table alone
  * (pe_fit_is_private).
  *
- * nonprivate: the minimiser of the sum of the losses and l2/2 |w|^2, an SVM's with
- * Huber's hinge, after at most `iterations' steps; how many tells of the rows, to their owner.  With l2 = 0 there need be none (classes
+ * nonprivate: the minimiser of the sum of the losses and l2/2 |w|^2, an SVM's
+ * with Huber's hinge, after at most `iterations' steps.  How many depends on
+ * the rows; their owner sees it.  With l2 = 0 there need be none (classes
  * that a plane separates): the weights then are as far as the steps went.
  *
- * majority: the answer that needs no feature.  The intercept is 1 if at least half of
- * the labels are 1 and else -1, of a regression the labels' mean; everything else is
- * 0, the intercept too where there is no column for it.
+ * majority: the answer that needs no feature.  The intercept is 1 if at least
+ * half of the labels are 1 and else -1, of a regression the labels' mean;
+ * everything else is 0, the intercept too where there is no column for it.
  */
 #include "fit/fit.h"
 
@@ -72,8 +73,8 @@ pe_fit_nonprivate(const pe_fit_problem *problem, pe_source *source, double *w)
 	pe_place	minimum;
 
 	count(problem, source, &rows, &labels);
-	pe_minimise(&f, GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE, (int32_t) problem->options.iterations,
-				false, &minimum);
+	pe_minimise(&f, GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE,
+				(int32_t) problem->options.iterations, false, &minimum);
 	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
 	pe_place_free(&minimum);
 	tell(problem, w);

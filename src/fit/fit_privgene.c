@@ -1,30 +1,34 @@
 /*
  * fit_privgene.c
- *	  One coordinate at a time, chosen privately: PrivGene (Zhang et al., SIGMOD 2013) as
- *	  greedy coordinate descent, in the form that the papers compare with.
+ *	  One coordinate at a time, chosen privately: PrivGene (Zhang et al., SIGMOD
+ *	  2013) as greedy coordinate descent, in the form that the papers compare
+ *	  with.
  *
- * In each round one of the 2 d steps w + s e_j, w - s e_j is taken, by the sum of the
- * clipped losses there; s falls by the factor decay.  Released: the numbers of the
- * chosen steps, by the exponential mechanism or, for a pure epsilon, permute-and-flip
- * (select.h); all else is post-processing.  Cost: problem->nano / iterations for each,
- * the last one gets what rounding left (adaptive composition).
+ * In each round one of the 2 d steps w + s e_j, w - s e_j is taken, by the sum
+ * of the clipped losses there; s falls by the factor decay.  Released: the
+ * numbers of the chosen steps, by the exponential mechanism or, for a pure
+ * epsilon, permute-and-flip (select.h); all else is post-processing.  Cost:
+ * problem->nano / iterations for each, the last one gets what rounding left
+ * (adaptive composition).
  *
- * Sensitivity.  A selection depends on differences of scores only.  One row adds to each
- * of the 2 d scores its loss at a margin that is at most s away from its margin m at w,
- * since |x_j| <= PE_ONE; the losses change by at most 1 for each 1 of the margin, and
- * clipping at loss_cap does not increase that.  So what a row adds lies in an interval
- * of length 2 s around its loss at m, and in [0, loss_cap]: all scores move by a common
- * number and something between 0 and D = min(2 s, loss_cap), which is what select.h
- * calls monotone; k rows: k D, or sqrt(k) D where what they give together is clipped to
+ * Sensitivity.  A selection depends on differences of scores only.  One row
+ * adds to each of the 2 d scores its loss at a margin that is at most s away
+ * from its margin m at w, since |x_j| <= PE_ONE; the losses change by at most 1
+ * for each 1 of the margin, and clipping at loss_cap does not increase that.
+ * So what a row adds lies in an interval of length 2 s around its loss at m,
+ * and in [0, loss_cap]: all scores move by a common number and something
+ * between 0 and D = min(2 s, loss_cap), which is what select.h calls monotone;
+ * k rows: k D, or sqrt(k) D where what they give together is clipped to
  * that (glm/unit_clip.h).  substitute: twice that.
  *
- * That argument is about float32 losses, of which D is made an upper bound in integers:
- * for |m| <= 48 and s, loss_cap <= 16 margins stay below 64, where a loss errs by less
- * than 2^-19 (glm/loss.h), a margin moved in float32 by less than 2^-16, and rounding to
- * units of 2^-15 costs half of one each time: less than 2 units for each side of the
- * interval, and SLACK is 4.  For |m| > 48 all of a row's losses are above 16, and clipped
- * to loss_cap, or below 2^-40, and rounded to 0: they do not differ at all.  For longer
- * steps or higher caps D = loss_cap.
+ * That argument is about float32 losses; D is made an upper bound of it in
+ * integers: for |m| <= 48 and s, loss_cap <= 16 margins stay below 64, where a
+ * loss errs by less than 2^-19 (glm/loss.h), a margin moved in float32 by less
+ * than 2^-16, and rounding to units of 2^-15 costs half of one each time: less
+ * than 2 units for each side of the interval, and SLACK is 4.  For |m| > 48 all
+ * of a row's losses are above 16, and clipped to loss_cap, or below 2^-40, and
+ * rounded to 0: they do not differ at all.  For longer steps or higher caps
+ * D = loss_cap.
  */
 #include "fit/fit.h"
 

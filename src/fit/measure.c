@@ -2,8 +2,8 @@
  * measure.c
  *	  Noisy results of passes.
  *
- * Exact sums live in memory of their own for the time between a pass and its noise,
- * and are wiped by whoever adds the noise (noise.h).
+ * Exact sums live in memory of their own for the time between a pass and its
+ * noise, and are wiped where the noise is added (noise.h).
  */
 #include "fit/measure.h"
 
@@ -39,7 +39,10 @@ product(pe_u128 a, pe_u128 b)
 	return __builtin_mul_overflow(a, b, &c) ? ~(pe_u128) 0 : c;
 }
 
-/* How many rows' worth a unit gives to the sums of a pass: all that it may have, or one where it is clipped as a whole. */
+/*
+ * How many rows' worth a unit gives to the sums of a pass: all that it may
+ * have, or one where it is clipped as a whole.
+ */
 static int32_t
 rows_of(const pe_fit_problem *problem, const pe_pass *pass)
 {
@@ -47,9 +50,9 @@ rows_of(const pe_fit_problem *problem, const pe_pass *pass)
 }
 
 /*
- * The sensitivity (PE_L2: squared) of sums of which one row's share has the given norm (PE_L2:
- * squared), where a unit gives as much as so many rows.
- * squares: how many times the squared norm of what a unit gives the squared distance
+ * The sensitivity (PE_L2: squared) of sums where one row's share has the given
+ * norm (PE_L2: squared), where a unit gives as much as so many rows.  squares:
+ * how many times the squared norm of what a unit gives the squared distance
  * of two neighbours is: 1 where one of the units is nothing, 4 where two can be
  * opposite, 2 where they are at right angles at most.
  */
@@ -113,7 +116,10 @@ checked(const pe_fit_problem *problem, pe_u128 sensitivity, int64_t nano)
 	return sensitivity;
 }
 
-/* Whether every cost is served: 1, which has no common divisor with 10^9, and room for what large ones of Gaussian DP add. */
+/*
+ * Whether every cost is served: 1, which has no common divisor with 10^9, and
+ * room for what large ones of Gaussian DP add.
+ */
 static bool
 any_cost(const pe_fit_problem *problem, pe_u128 sensitivity)
 {
@@ -193,7 +199,8 @@ pe_clip_integer(double clip, int32_t residual_bits, pe_norm norm)
 static int32_t
 bits_of_residual(const pe_fit_problem *problem, double clip)
 {
-	double		radius = (problem->accounting == PE_PURE ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
+	double		radius = (problem->accounting == PE_PURE ? (double) problem->radius_1
+						  : sqrt((double) problem->radius_sq)) / PE_ONE;
 	int32_t		bits = 0;
 
 	if (problem->model != PE_MODEL_LINEAR)
@@ -266,7 +273,8 @@ pe_measure_gradient(const pe_fit_problem *problem, pe_source *source, pe_pass *p
 double
 pe_gradient_noise(const pe_fit_problem *problem, const pe_pass *pass, int64_t nano)
 {
-	return pe_noise_stderr_of(problem->accounting, gradient_sensitivity(problem, rows_of(problem, pass), pass->clip), nano) *
+	return pe_noise_stderr_of(problem->accounting,
+							  gradient_sensitivity(problem, rows_of(problem, pass), pass->clip), nano) *
 		pe_pass_unit(pass);
 }
 
@@ -307,7 +315,10 @@ unpack_moment(int32_t columns, const int64_t *diagonal, const int64_t *rest, dou
 	}
 }
 
-/* Noise on the part of the packed moment that belongs to the features; returns the standard deviation of a diagonal entry. */
+/*
+ * Noise on the part of the packed moment that belongs to the features; returns
+ * the standard deviation of a diagonal entry.
+ */
 static double
 release_moment(const pe_fit_problem *problem, const pe_pass *pass, const pe_i128 *packed, int64_t nano, double *moment)
 {

@@ -38,7 +38,10 @@
 
 #include "fit/fit.h"
 
-/* C = clip in units of a feature as the integer that a gradient pass takes (PE_L2: squared), rounded down, at least 1. */
+/*
+ * C = clip in units of a feature as the integer that a gradient pass takes
+ * (PE_L2: squared), rounded down, at least 1.
+ */
 extern pe_u128 pe_clip_integer(double clip, int32_t residual_bits, pe_norm norm);
 
 /*

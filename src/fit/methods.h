@@ -18,10 +18,17 @@ typedef struct pe_fit_operations
 	bool		premise;		/* its theorem has a premise: owners only */
 	bool		one_table;		/* its theorem is about one table that all its passes read */
 	bool		matrix;			/* it holds matrices of columns x columns */
-	unsigned	tells;			/* bits of models, by their numbers: it tells the covariance of the weights (spread.c) */
+	/*
+	 * bits of models, by their numbers: it reports the covariance of the
+	 * weights (spread.c)
+	 */
+	unsigned	tells;
 	bool		counts;			/* it measures the number of rows where option `rows` does not give it */
 
-	/* It reads the rows `passes_each' times for each iteration and `passes' times besides, or as often as `most_passes' says. */
+	/*
+	 * It reads the rows `passes_each' times for each iteration and `passes'
+	 * times besides, or as often as `most_passes' says.
+	 */
 	int			passes_each;
 	int			passes;
 
@@ -33,13 +40,19 @@ typedef struct pe_fit_operations
 
 	double		(*most_passes) (const pe_fit_problem *problem);
 
-	/* Puts defaults where options are unset; NULL, or the name of an option that makes no sense beside the others or the model. */
+	/*
+	 * Puts defaults where options are unset; NULL, or the name of an option
+	 * that makes no sense beside the others or the model.
+	 */
 	const char *(*defaults) (pe_fit_problem *problem);
 
 	/* Why the method cannot be had, besides what holds for all; NULL: no reason of its own. */
 	const char *(*refusal) (const pe_fit_problem *problem);
 
-	/* The least share of the cost that one measurement gets, as a fraction; NULL: the cost is not divided before the fit. */
+	/*
+	 * The least share of the cost that one measurement gets, as a fraction;
+	 * NULL: the cost is not divided before the fit.
+	 */
 	double		(*least_share) (const pe_fit_problem *problem);
 
 	/* Works out problem->plan; NULL: there is nothing to work out.  False: the cost cannot be met. */
@@ -56,7 +69,7 @@ extern void pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, do
 extern void pe_fit_agd(const pe_fit_problem *problem, pe_source *source, double *w);
 extern void pe_fit_privgene(const pe_fit_problem *problem, pe_source *source, double *w);
 extern void pe_fit_accelerated(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w);	/* the mean of the second half */
+extern void pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w);	/* second half's mean */
 extern void pe_fit_sgd_adv(const pe_fit_problem *problem, pe_source *source, double *w);	/* the last */
 extern void pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w);
 extern void pe_fit_outpert(const pe_fit_problem *problem, pe_source *source, double *w);
@@ -124,9 +137,10 @@ extern void pe_curvature_step(pe_curvature *curvature, const double *gradient, d
 extern void pe_curvature_free(pe_curvature *curvature);
 
 /*
- * What noise does to the weights (spread.c), where problem->covariance asks for it; else all of these
- * do nothing.  noise: of a diagonal entry of the moment.  Each step is told before it is made: the weights
- * at which its gradient was measured (NULL: it depends on none), the released gradient plus l2 times
+ * What noise does to the weights (spread.c), where problem->covariance asks for
+ * it; else all of these do nothing.  noise: of a diagonal entry of the moment.
+ * Each step is announced before it is made: the weights at which its gradient
+ * was measured (NULL: it depends on none), the released gradient plus l2 times
  * them, and the noise of one of its entries.
  */
 typedef struct pe_spread
@@ -135,7 +149,11 @@ typedef struct pe_spread
 	const pe_curvature *curvature;	/* NULL: not asked for */
 	double		noise;
 	double	   *covariance;		/* the problem's: along eigenvectors until the end, by the noise of gradients */
-	double	   *slope;			/* entry (i, j), by columns: what noise (i, j) of the moment moves along eigenvector i */
+	/*
+	 * entry (i, j), by columns: what noise (i, j) of the moment moves along
+	 * eigenvector i
+	 */
+	double	   *slope;
 	double	   *turned;			/* work */
 	double	   *left;			/* what the step leaves of an error: a matrix along eigenvectors */
 	double	   *derivative;		/* of the sum of gradients by the weights, likewise; then work */
@@ -145,7 +163,8 @@ typedef struct pe_spread
 	double	   *work;			/* as large */
 } pe_spread;
 
-extern void pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvature *curvature, double noise);
+extern void pe_spread_init(pe_spread *spread, const pe_fit_problem *problem,
+						   const pe_curvature *curvature, double noise);
 extern void pe_spread_step(pe_spread *spread, const double *w, const double *gradient, double noise);
 
 /* Fills problem->covariance, with NaN where the moment could not be decomposed, and frees. */
@@ -191,9 +210,10 @@ extern int64_t pe_count_share(const pe_fit_problem *problem, int64_t nano);
 extern double pe_first_order_rows(const pe_fit_problem *problem, pe_source *source, int64_t nano);
 
 /*
- * A probability as the integer that a pass compares its coins with (pass.h), rounded
- * down: 0 stands for 1, and also for what is too small, which `fits` tells apart.  And
- * an upper bound of the probability that such an integer stands for.
+ * A probability as the integer that a pass compares its coins with (pass.h),
+ * rounded down: 0 stands for 1, and also for what is too small, which `fits`
+ * distinguishes.  And an upper bound of the probability that such an integer
+ * stands for.
  */
 extern uint64_t pe_sample_of(double q, bool *fits);
 extern double pe_sample_probability(uint64_t sample);

@@ -3,14 +3,14 @@
  *	  Regulariser and noise of objective perturbation.
  *
  * The theorem, with its proof, is in fit/fit_objpert.c: for neighbours that
- * differ by rows rows, k of which can be on one side,
+ * differ by rows rows, at most k of them on one side,
  *
  *	  delta(epsilon) <= 2 rows delta_G(epsilon - k log(1 + beta / Lambda)),
  *
  * where delta_G is that of a Gaussian of sensitivity 1 and standard deviation
- * sigma = 1 / sqrt(r^2 + m^2), r = rows R / s of the linear term's noise s, m = 2 /
- * output of the noise on the output.  What pe_gaussian_sigma gives for (epsilon - ...,
- * delta / (2 rows)) is divided between the two.
+ * sigma = 1 / sqrt(r^2 + m^2), r = rows R / s of the linear term's noise s,
+ * m = 2 / output of the noise on the output.  What pe_gaussian_sigma gives for
+ * (epsilon - ..., delta / (2 rows)) is divided between the two.
  */
 #include "fit/fit.h"
 
@@ -26,10 +26,10 @@
 #define OUTPUT_SHARE 0.02
 
 /*
- * Lambda / beta, at least, whatever epsilon is.  It is no more than the sixteenth part of
- * one row; a smaller one would cost more of epsilon, divide what the minimiser is known
- * to, which noise has to cover, and where rows are separable put the minimum so far out
- * that finding it takes as long as the data want.
+ * Lambda / beta, at least, for any epsilon.  It is no more than the sixteenth
+ * part of one row; a smaller one would cost more of epsilon, divide what the
+ * minimiser is known to, which noise has to cover, and where rows are separable
+ * put the minimum so far out that finding it takes as long as the data want.
  */
 #define LEAST_RATIO 0x1p-4
 
@@ -93,7 +93,8 @@ pe_plan_objpert(pe_fit_problem *problem)
 	double		delta = (double) atto / 1e18 * (1 - SEARCH_SHARE);
 	double		sigma;
 
-	if (problem->nano <= 0 || pe_nano_rho_of_pure(problem->accounting, problem->nano) < 0 || atto <= 0 || !(problem->delta < 1))
+	if (problem->nano <= 0 || pe_nano_rho_of_pure(problem->accounting, problem->nano) < 0 ||
+		atto <= 0 || !(problem->delta < 1))
 		return false;
 	plan->lambda = fmax(problem->options.l2, beta * ratio);
 	sigma = pe_objpert_sigma(epsilon, delta, log_determinants(beta, plan->lambda, k), rows);

@@ -69,7 +69,10 @@
 #define ALPHA_FACTOR 1.06
 #define MAX_ALPHAS 160
 
-/* The search for one order ends within a part of this of its noise, but for the last one. */
+/*
+ * The search for one order ends within a part of this of its noise, except the
+ * last one.
+ */
 #define COARSE 64
 
 typedef struct search
@@ -95,7 +98,10 @@ epsilon_of_order(const search *s, int alpha, int64_t nano_step)
 	return pe_renyi_epsilon(tau * (1 + 4 * DBL_EPSILON), alpha - 1, s->delta);
 }
 
-/* ln(1 + C(alpha, k) (1-q)^(alpha-k) q^k (exp((k^2 - k) rho) - 1)) / (alpha - 1): one term of the sum for k = 2 or alpha. */
+/*
+ * ln(1 + C(alpha, k) (1-q)^(alpha-k) q^k (exp((k^2 - k) rho) - 1)) / (alpha -
+ * 1): one term of the sum for k = 2 or alpha.
+ */
 static double
 one_term(const search *s, double alpha, double k, double rho)
 {
@@ -263,5 +269,6 @@ pe_plan_sampled(pe_fit_problem *problem)
 	s.nano_count = plan->nano_count;
 	set_orders(&s);
 	plan->nano_step = largest_step(&s);
-	return plan->nano_step > 0 && pe_fit_drawn(problem) > 0 && pe_nano_rho_of_pure(problem->accounting, problem->nano) > 0;
+	return plan->nano_step > 0 && pe_fit_drawn(problem) > 0 &&
+		pe_nano_rho_of_pure(problem->accounting, problem->nano) > 0;
 }

@@ -1,40 +1,53 @@
 /*
  * spread.c
- *	  What noise does to the weights of newton and one_pass: their covariance, given the rows.
+ *	  What noise does to the weights of newton and one_pass: their covariance,
+ *	  given the rows.
  *
- * Made of the noisy moment M + N, the noisy gradients g_t + n_t, which the run's cost has paid for, and
- * of how wide their noise is, which is public.  So it is post-processing: it may be released beside
- * the weights, and costs nothing.
+ * Made of the noisy moment M + N, the noisy gradients g_t + n_t, which the
+ * run's cost has paid for, and of how wide their noise is, which is public.  So
+ * it is post-processing: it may be released beside the weights, and costs
+ * nothing.
  *
- * The weights are w_t = w_{t-1} - H^-1 (g_t + n_t), H = c max(M + N, floor) + l2; one_pass is one step
- * whose gradient depends on no weights.  The covariance is that of the delta method: the derivative
- * of w_T by all noise, at what was released, times the covariance of the noise.
+ * The weights are w_t = w_{t-1} - H^-1 (g_t + n_t), H = c max(M + N,
+ * floor) + l2; one_pass is one step whose gradient depends on no weights.  The
+ * covariance is that of the delta method: the derivative of w_T by all noise,
+ * at what was released, times the covariance of the noise.
  *
  *	  n_t		moves w_t by -H^-1 n_t.
- *	  N			In the basis of M + N's eigenvectors, with eigenvalues v_i and curvatures h_i, it changes
- *				H^-1 by -c r_ij N_ij / (h_i h_j), the divided difference of 1/h times N_ij
- *				(Daleckii and Krein, 1965): r is 1 where both eigenvalues are above the floor, 0 where both
- *				are below, and (v_j - floor) / (v_j - v_i) where v_j alone is above.  It moves w_t along
- *				eigenvector i by c sum_j r_ij N_ij (g_t + n_t)_j / (h_i h_j).
+ *	  N			In the basis of M + N's eigenvectors, with eigenvalues v_i and
+ *				curvatures h_i, it changes H^-1 by -c r_ij N_ij / (h_i h_j), the
+ *				divided difference of 1/h times N_ij (Daleckii and Krein, 1965):
+ *				r is 1 where both eigenvalues are above the floor, 0 where both
+ *				are below, and (v_j - floor) / (v_j - v_i) where v_j alone is
+ *				above.  It moves w_t along eigenvector i by c sum_j r_ij N_ij
+ *				(g_t + n_t)_j / (h_i h_j).
  *	  later		steps s leave (I - H^-1 D_s) of both, D_s the derivative of g_s by the weights.
  *
- * Of D_s no more is known than was released.  For a squared loss it is l2 and M + N, below 0 cut off: exact up to the
- * square of the noise.  For a logistic loss it is the sum of l'' x x' over rows that have the mean and the moments of M + N and
- * are normal, with margins at w_{s-1}, labels as the model says, and no part of rows that are clipped.  Along the weights, where margins
- * are large, l'' is small: a mean of l'' for all directions alike told half of the error there.  Rows of other distributions
- * pass on more or less: standard errors are made OTHER_ROWS times as large for that, which test_spread (a skewed feature)
- * and test/accuracy (real tables) are about.
+ * Of D_s no more is known than was released.  For a squared loss it is l2 and
+ * M + N, below 0 cut off: exact up to the square of the noise.  For a logistic
+ * loss it is the sum of l'' x x' over rows that have the mean and the moments
+ * of M + N and are normal, with margins at w_{s-1}, labels as the model says,
+ * and no part of rows that are clipped.  Along the weights, where margins are
+ * large, l'' is small: a mean of l'' for all directions alike gave half of the
+ * error there.  Rows of other distributions pass on more or less: standard
+ * errors are made OTHER_ROWS times as large for that, which test_spread (a
+ * skewed feature) and test/accuracy (real tables) are about.
  *
- * Beside an intercept the cells of a group that covers every row have weights of which differences alone count:
- * M is 0 along the intercept less these cells, whatever the rows are, and no coefficient depends on that direction (glm/row_spec.h).  Steps
- * never bring back what noise moves along it, and M + N, whose eigenvectors are tilted against it, would
- * count that as an error of other weights.  So each step takes this direction out of the errors; with l2 it stays.
+ * Beside an intercept the cells of a group that covers every row have weights
+ * whose differences alone count: M is 0 along the intercept less these cells,
+ * for any rows, and no coefficient depends on that direction (glm/row_spec.h).
+ * Steps never bring back what noise moves along it, and M + N, whose
+ * eigenvectors are tilted against it, would count that as an error of other
+ * weights.  So each step takes this direction out of the errors; with l2 it
+ * stays.
  *
- * N has variance noise^2 on its diagonal and half of it beside, and so it has in every orthonormal basis:
- * E N_ij N_kl = noise^2 / 2 (d_ik d_jl + d_il d_jk).  Of a pure cost it has noise^2 everywhere: twice
- * that, less noise^2 for each diagonal entry of the original basis.
+ * N has variance noise^2 on its diagonal and half of it beside, and so it has
+ * in every orthonormal basis: E N_ij N_kl = noise^2 / 2 (d_ik d_jl + d_il
+ * d_jk).  Of a pure cost it has noise^2 everywhere: twice that, less noise^2
+ * for each diagonal entry of the original basis.
  *
- * Not in it: bias by the floor, by clipping, and by steps that have not arrived.
+ * Not in it: bias by the floor, by clipping, and by steps that have not
+ * arrived.
  */
 #include "fit/methods.h"
 
@@ -58,7 +71,7 @@
 /* Margins beyond have no second derivative. */
 #define LARGEST_MARGIN 1e6
 
-/* Of margins over rows, as far as the moment tells. */
+/* Of margins over rows, as far as the moment shows. */
 typedef struct margins
 {
 	double		rows;
@@ -73,7 +86,7 @@ typedef struct derivatives
 	double		of_power[3];
 } derivatives;
 
-/* Numbers that the noisy moment tells of the rows. */
+/* Numbers that the noisy moment gives of the rows. */
 typedef struct told
 {
 	double		rows;			/* at least one noise */
@@ -147,7 +160,8 @@ derivatives_of(const margins *m)
 	{
 		double		z = WIDTH * (2.0 * i / POINTS - 1);
 		double		density = exp(-z * z / 2);
-		double		derivative = density * expected_derivative(1 / (1 + exp(-m->mean - m->deviation * z)), m->unclipped);
+		double		derivative = density *
+			expected_derivative(1 / (1 + exp(-m->mean - m->deviation * z)), m->unclipped);
 
 		d.of_power[0] += derivative;
 		d.of_power[1] += derivative * z;
@@ -167,7 +181,8 @@ moment_of(const pe_curvature *c, size_t k)
 }
 
 /*
- * Along each eigenvector, sums over rows: of x for an intercept (else they count as 0), and of x z, which is how x goes with the margin.
+ * Along each eigenvector, sums over rows: of x for an intercept (else they
+ * count as 0), and of x z, which is how x goes with the margin.
  */
 static void
 find_sums(const pe_spread *s, const margins *m, double *x, double *xz)
@@ -183,8 +198,10 @@ find_sums(const pe_spread *s, const margins *m, double *x, double *xz)
 }
 
 /*
- * The sum over rows of l'' x x' but for l2, at weights that are not NULL, along eigenvectors.  Of a normal x with mean a, x = a + b z + e, e
- * independent of z: E[l'' x x'] = E[l''] E[x x'] + E[l'' z] (a b' + b a') + (E[l'' z^2] - E[l'']) b b'.
+ * The sum over rows of l'' x x' without l2, at weights that are not NULL, along
+ * eigenvectors.  Of a normal x with mean a, x = a + b z + e, e independent of
+ * z: E[l'' x x'] = E[l''] E[x x'] + E[l'' z] (a b' + b a') + (E[l'' z^2] -
+ * E[l'']) b b'.
  */
 static void
 find_derivative(pe_spread *s, const double *w)
@@ -206,7 +223,8 @@ find_derivative(pe_spread *s, const double *w)
 	for (size_t j = 0; j < n; j++)
 		for (size_t i = 0; i < n; i++)
 			s->derivative[j * n + i] = (i == j ? d.of_power[0] * moment_of(c, i) : 0) +
-				(logistic ? (d.of_power[1] * (x[i] * xz[j] + xz[i] * x[j]) + (d.of_power[2] - d.of_power[0]) * xz[i] * xz[j]) / m.rows : 0);
+				(logistic ? (d.of_power[1] * (x[i] * xz[j] + xz[i] * x[j]) +
+							 (d.of_power[2] - d.of_power[0]) * xz[i] * xz[j]) / m.rows : 0);
 	pe_free(x);
 }
 
@@ -307,7 +325,8 @@ find_left(pe_spread *s, const double *w)
 		find_derivative(s, w);
 	for (size_t j = 0; j < n; j++)
 		for (size_t i = 0; i < n; i++)
-			s->left[j * n + i] = (i == j) - (s->derivative[j * n + i] + (i == j ? s->problem->options.l2 : 0)) / c->value[i];
+			s->left[j * n + i] = (i == j) -
+				(s->derivative[j * n + i] + (i == j ? s->problem->options.l2 : 0)) / c->value[i];
 }
 
 /* a = left a, and then a left' if it has two sides */
@@ -333,9 +352,10 @@ silence(const pe_spread *s, bool rows, double *matrix)
 
 	if (k == 0)
 		return;
-	pe_la_gemm(!rows, false, rows ? n : k, rows ? k : n, n, 1, rows ? matrix : s->silent, n, rows ? s->silent : matrix, n,
-			   0, s->work, rows ? n : k);
-	pe_la_gemm(false, rows, n, n, k, -1, rows ? s->work : s->silent, n, rows ? s->silent : s->work, rows ? n : k, 1, matrix, n);
+	pe_la_gemm(!rows, false, rows ? n : k, rows ? k : n, n, 1, rows ? matrix : s->silent, n,
+			   rows ? s->silent : matrix, n, 0, s->work, rows ? n : k);
+	pe_la_gemm(false, rows, n, n, k, -1, rows ? s->work : s->silent, n, rows ? s->silent : s->work,
+			   rows ? n : k, 1, matrix, n);
 }
 
 static void
@@ -408,7 +428,8 @@ less_diagonal(const pe_spread *s, double variance, double *work)
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < n; i++)
 			work[k * n + i] *= vector[i * n + k];
-	pe_la_gemm(false, true, columns, columns, columns, -variance, work, columns, work, columns, 1, s->covariance, columns);
+	pe_la_gemm(false, true, columns, columns, columns, -variance, work, columns, work, columns, 1,
+			   s->covariance, columns);
 }
 
 /* From the eigenvectors' basis to that of the weights. */
