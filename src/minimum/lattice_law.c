@@ -2,43 +2,50 @@
  * lattice_law.c
  *	  The exponential mechanism on a lattice: exact draws.  See lattice_law.h.
  *
- * A cell c is a box of 2^w_j consecutive numbers along each coordinate j.  The box of
- * the lattice is divided into cells: the one that weighs most is halved, again and again.
- * depth_c says how often c was: it has 2^(all - depth_c) points.  A cell that no point of
- * the set is in, as the least value of one inequality over it shows, is dropped.
+ * A cell c is a box of 2^w_j consecutive numbers along each coordinate j.  The
+ * box of the lattice is divided into cells: the one that weighs most is halved,
+ * again and again.  depth_c says how often c was: it has 2^(all - depth_c)
+ * points.  A cell that no point of the set is in, as the least value of one
+ * inequality over it shows, is dropped.
  *
- * Bounds.  Of rows over a cell the least and the largest values are sums of integers.
- * L_c = the largest of the least values is a lower bound of the score S on c, and so is the
- * least value of any mean of rows: where rows cross, the mean that linear programming
- * finds (affine/programme.h) is as high as S itself, but for rounding; with multiples of
- * inequalities in it where the set ends in c, at the points of the set.  A row
- * that is nowhere above L_c is not needed there: S(X) = max(L_c, the rows left), exactly,
- * as S is L_c or more at every X of c that is in the set; others are not drawn.  What is inside c inherits both, so that
- * L grows and lists shrink.  T, the score without offsets, has a bound and a list of its
- * own, and so have the inequalities, whose bound is 0: rows of G.X - H that are nowhere
+ * Bounds.  Of rows over a cell the least and the largest values are sums of
+ * integers.  L_c = the largest of the least values is a lower bound of the
+ * score S on c, and so is the least value of any mean of rows: where rows
+ * cross, the mean that linear programming finds (affine/programme.h) is as high
+ * as S itself, up to rounding; with multiples of inequalities in it where the
+ * set ends in c, at the points of the set.  A row that is nowhere above L_c is
+ * not needed there: S(X) = max(L_c, the rows left), exactly, as S is L_c or
+ * more at every X of c that is in the set; others are not drawn.  What is
+ * inside c inherits both, so that L grows and lists shrink.  T, the score
+ * without offsets, has a bound and a list of its own, and so have the
+ * inequalities, whose bound is 0: rows of G.X - H that are nowhere
  * above 0 hold everywhere in the cell.
  *
- * Numbers.  Against the bound of the whole box, of which all scores are reckoned, a row
- * that is left is at most |A.X| < 2^59 away at one point, and so below 2^60 everywhere:
- * 64 bits hold all sums.
+ * Numbers.  Against the bound of the whole box, from which all scores are
+ * reckoned, a row that is left is at most |A.X| < 2^59 away at one point, and
+ * so below 2^60 everywhere: 64 bits hold all sums.
  *
- * Draws.  Let x(X) = rate (S(X) - S0) + prior (T(X) - T0) - shift, where S0 and T0 are the
- * least bounds of all cells, and shift is an integer with x >= 0 everywhere.  Each cell has
- * an integer a_c >= 2^(K - depth_c) exp(-x_c), at least 1, with x_c the same of its bounds.
- * A proposal is a cell, with probability a_c / sum of all a, and a point X of it,
- * uniformly.  It is rejected if X is not inside the set, else accepted if V a_c < 2^(K -
- * depth_c) exp(-x(X)) for a uniform real V.  The right side is at most a_c, since x(X) >=
- * x_c; so a proposal ends in X with a probability proportional to
+ * Draws.  Let x(X) = rate (S(X) - S0) + prior (T(X) - T0) - shift, where S0 and
+ * T0 are the least bounds of all cells, and shift is an integer with x >= 0
+ * everywhere.  Each cell has an integer a_c >= 2^(K - depth_c) exp(-x_c), at
+ * least 1, with x_c the same of its bounds.  A proposal is a cell, with
+ * probability a_c / sum of all a, and a point X of it, uniformly.  It is
+ * rejected if X is not inside the set, else accepted if V a_c < 2^(K - depth_c)
+ * exp(-x(X)) for a uniform real V.  The right side is at most a_c, since
+ * x(X) >= x_c; so a proposal ends in X with a probability proportional to
  *
- *	  a_c 2^-(all - depth_c) 2^(K - depth_c) exp(-x(X)) / a_c = 2^(K - all) exp(-x(X)),
+ *	  a_c 2^-(all - depth_c) 2^(K - depth_c) exp(-x(X)) / a_c
+ *			= 2^(K - all) exp(-x(X)),
  *
- * and that is the law of what is accepted, whatever cells, K, shift and a_c are.  Where
- * K - depth_c is below 0, as it is of cells that are light beside the heaviest, 2^(K -
- * depth_c) is drawn first, as so many fair bits that must all be 0, and then V a_c < exp(-x(X)).
+ * and that is the law of what is accepted, for any cells, K, shift and a_c.
+ * Where K - depth_c is below 0, as it is of cells that are light beside the
+ * heaviest, 2^(K - depth_c) is drawn first, as so many fair bits that must all
+ * be 0, and then V a_c < exp(-x(X)).
  *
- * That a_c is large enough rests on doubles, with a margin for each rounding (weigh); that
- * x(X) >= x_c holds by construction.  Should an a_c ever be too small, the estimate of a
- * decision would show it, and that is a bug, not a draw.
+ * That a_c is large enough rests on doubles, with a margin for each rounding
+ * (weigh); that x(X) >= x_c holds by construction.  Should an a_c ever be too
+ * small, the estimate of a decision would show it, and that is a bug, not a
+ * draw.
  */
 #include "minimum/lattice_law.h"
 
@@ -71,7 +78,7 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 #define NET_LEAST 4096
 #define NET_WORK 400000000.0
 
-/* The same of a grid, of which PE_PLAN_POINTS are the most. */
+/* The same of a grid; it has at most PE_PLAN_POINTS. */
 #define GRID_WORK 2000000000.0
 
 /* Among inequalities grids are tried with so many times more points, down to those that leave few enough inside. */
@@ -90,7 +97,10 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
  */
 #define PEAK 40
 
-/* A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K - depth_c is seldom below PEAK - LIGHTEST. */
+/*
+ * A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K -
+ * depth_c is seldom below PEAK - LIGHTEST.
+ */
 #define LIGHTEST 30
 
 /*
@@ -292,7 +302,7 @@ list_bytes(size_t count)
 	return bytes;
 }
 
-/* What there is whatever is made of it. */
+/* What there is in every case. */
 static size_t
 fixed_memory(size_t rows, size_t inequalities)
 {
@@ -336,7 +346,8 @@ most_points(int32_t variables, int32_t rows)
 static size_t
 points_memory(int32_t variables, int32_t rows, int32_t inequalities)
 {
-	return most_points(variables, rows) * point_memory((size_t) variables) + public_memory(variables, rows, inequalities);
+	return most_points(variables, rows) * point_memory((size_t) variables) +
+		public_memory(variables, rows, inequalities);
 }
 
 /* Cells of the whole lattice: the best, and where a plan asks for them the public ones. */
@@ -414,7 +425,8 @@ static pe_i128
 row_constant(const pe_affine_lattice *lattice, int k, int32_t i)
 {
 	if (k == LIMIT)
-		return -(pe_i128) lattice->inequality[(size_t) i * ((size_t) lattice->variables + 1) + (size_t) lattice->variables];
+		return -(pe_i128) lattice->inequality[(size_t) i * ((size_t) lattice->variables + 1) +
+											  (size_t) lattice->variables];
 	return k == SCORE ? lattice->base[i] + lattice->offset[i] : lattice->base[i];
 }
 
@@ -526,7 +538,10 @@ exponent(const pe_lattice_law *law, const int64_t *value)
  * ----------
  */
 
-/* Keeps those rows of the cell's list that are above its bound somewhere; all, where there is no room for another list. */
+/*
+ * Keeps those rows of the cell's list that are above its bound somewhere; all,
+ * where there is no room for another list.
+ */
 static void
 keep_rows(pe_lattice_law *law, cell *c, int k, int32_t kept)
 {
@@ -551,7 +566,10 @@ keep_rows(pe_lattice_law *law, cell *c, int k, int32_t kept)
 	release_list(law, old);
 }
 
-/* The least and the largest value of each row of the list over a cell; returns the largest of the least, or the bound. */
+/*
+ * The least and the largest value of each row of the list over a cell; returns
+ * the largest of the least, or the bound.
+ */
 static int64_t
 measure_rows(pe_lattice_law *law, const cell *c, int k)
 {
@@ -659,8 +677,8 @@ typedef struct mean
  * numbers below 2^60 have a sum in 128 bits.
  */
 static void
-round_weights(const pe_lattice_law *law, const cell *c, int k, double open, int32_t rows, const int32_t *index, const double *weight,
-			  mean *m)
+round_weights(const pe_lattice_law *law, const cell *c, int k, double open, int32_t rows,
+			  const int32_t *index, const double *weight, mean *m)
 {
 	int64_t		left = INT64_C(1) << WEIGHT_BITS;
 	int32_t		heaviest = -1;
@@ -1105,7 +1123,8 @@ add_point(pe_lattice_law *law, const cell *root, const int64_t *at)
 
 /* anchor + t (u - anchor), with t halved until it is inside; whether it is. */
 static bool
-bring_inside(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *anchor, const double *u, double t, int64_t *at)
+bring_inside(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *anchor,
+			 const double *u, double t, int64_t *at)
 {
 	for (int tries = 0; tries < NET_SHRINK; tries++)
 	{
@@ -1270,7 +1289,10 @@ visit_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *ro
 	return inside;
 }
 
-/* The most points of a grid of which those outside are no more work than those inside. */
+/*
+ * The most points of a grid whose outer points are no more work than the inner
+ * ones.
+ */
 static double
 most_of_grid(const pe_lattice_law *law, const pe_affine_lattice *lattice, double room)
 {
@@ -1281,7 +1303,7 @@ most_of_grid(const pe_lattice_law *law, const pe_affine_lattice *lattice, double
 	return fmin(fmax(affordable, room), room * GRID_FINER);
 }
 
-/* The finest grid of which no more than room points are inside; all of it is public. */
+/* The finest grid with no more than room points inside; all of it is public. */
 static void
 make_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root, int32_t room)
 {
@@ -1331,7 +1353,8 @@ reckon_from_least(pe_lattice_law *law)
 	{
 		law->face[k].least = INT64_MAX;
 		for (int32_t i = 0; i < law->count; i++)
-			law->face[k].least = law->cells[i].bound[k] < law->face[k].least ? law->cells[i].bound[k] : law->face[k].least;
+			law->face[k].least = law->cells[i].bound[k] < law->face[k].least
+				? law->cells[i].bound[k] : law->face[k].least;
 	}
 	for (int32_t i = 0; i < law->count; i++)
 		least = fmin(least, exponent(law, law->cells[i].bound));
@@ -1339,9 +1362,10 @@ reckon_from_least(pe_lattice_law *law)
 }
 
 /*
- * An integer that is at least 2^(scale - depth) exp(-x_c): x_c is not below the argument
- * but for the rounding of the difference, 2^-53 of it, which is small where it is large
- * (700); exp errs by 2^-45, and one is added where that is more than 2^-40 covers.
+ * An integer that is at least 2^(scale - depth) exp(-x_c): x_c is not below the
+ * argument except by the rounding of the difference, 2^-53 of it, which is
+ * small where it is large (700); exp errs by 2^-45, and one is added where that
+ * is more than 2^-40 covers.
  */
 static uint64_t
 upper_weight(const pe_lattice_law *law, const cell *c)
@@ -1399,7 +1423,8 @@ allot(pe_lattice_law *law, const pe_affine_lattice *lattice, size_t memory, int3
 	room = room > 1 ? room : 1;
 	left = left > room * each ? left - room * each : 0;
 	law->list_room = left < LIST_MOST ? left : LIST_MOST;
-	law->best_first = points || room < (size_t) most_cells[law->variables] ? (int32_t) room : most_cells[law->variables];
+	law->best_first = points || room < (size_t) most_cells[law->variables] ? (int32_t) room
+		: most_cells[law->variables];
 	alloc_cells(law, (int32_t) room, points);
 }
 
@@ -1471,7 +1496,8 @@ pe_lattice_law_make(const pe_affine_lattice *lattice, pe_score_rate rate, pe_sco
 {
 	pe_lattice_law *law = new_law(lattice, rate, prior, PE_LATTICE_BITS, PE_LAZY_MARGIN, plan);
 
-	fill(law, lattice, centre, memory, plan->finite ? INT32_MAX : plan->acceptance > 0 ? most_divided(lattice->variables) :
+	fill(law, lattice, centre, memory,
+		 plan->finite ? INT32_MAX : plan->acceptance > 0 ? most_divided(lattice->variables) :
 		 most_cells[lattice->variables]);
 	return law;
 }
@@ -1548,7 +1574,8 @@ draw_point(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at)
 }
 
 static __attribute__((noinline)) bool
-accept_exactly(const pe_lattice_law *law, uint64_t a, uint32_t scale, const int64_t *value, uint64_t first, pe_bits *bits)
+accept_exactly(const pe_lattice_law *law, uint64_t a, uint32_t scale, const int64_t *value,
+			   uint64_t first, pe_bits *bits)
 {
 	const face *score = &law->face[SCORE];
 	const face *public = &law->face[PUBLIC];

@@ -36,43 +36,49 @@
 #include "noise/bits.h"
 
 /* ----------
- * Which points the exponential mechanism draws from, decided from what is public.
+ * Which points the exponential mechanism draws from, decided from what is
+ * public.
  *
- * Exact rejection sampling on the whole lattice takes a number of proposals that depends on
- * private offsets.  A plan bounds that number by slopes, box, max_change and cost alone, or
- * it asks for a finite, public set of points, which takes a fixed number of evaluations.
+ * Exact rejection sampling on the whole lattice takes a number of proposals
+ * that depends on private offsets.  A plan bounds that number by slopes, box,
+ * max_change and cost alone, or it asks for a finite, public set of points,
+ * which takes a fixed number of evaluations.
  *
- * The bound, for a box.  Divide it into public cells, 2^part_j along coordinate j, and let
- * lambda_j be how much the exponent rate S changes along side j of a cell, at most: rate
- * times the steepest slope times the side.  S is convex; let x* be where it is least in a cell.
- * Then rate (S(x) - S(x*)) <= sum_j lambda_j |u_j - u*_j| with u in [0, 1]^d, so that a
- * uniform point of the cell is accepted with a chance of at least
+ * The bound, for a box.  Divide it into public cells, 2^part_j along coordinate
+ * j, and let lambda_j be how much the exponent rate S changes along side j of a
+ * cell, at most: rate times the steepest slope times the side.  S is convex;
+ * let x* be where it is least in a cell.  Then rate (S(x) - S(x*)) <= sum_j
+ * lambda_j |u_j - u*_j| with u in [0, 1]^d, so that a uniform point of the cell
+ * is accepted with a chance of at least
  *
  * product over j of  integral over u of exp(-lambda_j |u - u*_j|)
  * >= product over j of  (1 - exp(-lambda_j)) / lambda_j,
  *
- * as the integral is least with u*_j at an end.  With a prior, whose exponent changes by
- * mu_j and is least elsewhere, the factor is the lesser of that of lambda_j + mu_j and of
- * (exp(-mu_j) - exp(-lambda_j)) / (lambda_j - mu_j), where the two are at opposite ends: the
- * integral is log-concave in either place.  The points of a cell are not a continuum: that
- * x* lies up to half a step from one costs exp(-1/2) per unit of the exponent and step.  The
- * bound of a cell may be below its least value by 1/2 for S, and for T, in units of the
- * exponent (lattice_law.c): SLACK.  The product is the same for all cells: the chance that
- * a proposal is accepted is at least that, whatever the offsets; and finer cells have higher
- * bounds, so that dividing further only raises it.
+ * as the integral is least with u*_j at an end.  With a prior, whose exponent
+ * changes by mu_j and is least elsewhere, the factor is the lesser of that of
+ * lambda_j + mu_j and of (exp(-mu_j) - exp(-lambda_j)) / (lambda_j - mu_j),
+ * where the two are at opposite ends: the integral is log-concave in either
+ * place.  The points of a cell are not a continuum: that x* lies up to half a
+ * step from one costs exp(-1/2) per unit of the exponent and step.  The bound
+ * of a cell may be below its least value by 1/2 for S, and for T, in units of
+ * the exponent (lattice_law.c): SLACK.  The product is the same for all cells:
+ * the chance that a proposal is accepted is at least that, for any offsets; and
+ * finer cells have higher bounds, so that dividing further only raises it.
  *
- * It rests on the cells' linear programmes being solved, in doubles, to that 1/2.  Where
- * rounding prevented it, more proposals would be drawn; the law is the same.
+ * It rests on the cells' linear programmes being solved, in doubles, to that
+ * 1/2.  Where rounding prevented it, more proposals would be drawn; the law is
+ * the same.
  *
- * MISS: of so many proposals, divided by the bound, none is accepted with a chance below
- * 2^-64.  Drawing goes on even then: the law stays exact, the cost stays pure, and no delta
- * is charged; that the number of proposals exceeds the public one has a chance below 2^-64 on
- * every data set.
+ * MISS: of so many proposals, divided by the bound, none is accepted with a
+ * chance below 2^-64.  Drawing goes on even then: the law stays exact, the cost
+ * stays pure, and no delta is charged; that the number of proposals exceeds the
+ * public one has a chance below 2^-64 on every data set.
  *
- * Inequalities may leave a sliver of a cell only, and no such bound is known: in three
- * variables or more the set of points is finite then.  In one or two variables, where cells
- * are enough but for functions that are level along a line and steep beyond reason across it,
- * the whole lattice is drawn from, without a bound.
+ * Inequalities may leave a sliver of a cell only, and no such bound is known:
+ * in three variables or more the set of points is finite then.  In one or two
+ * variables, where cells are enough except for functions that are level along a
+ * line and steep beyond reason across it, the whole lattice is drawn from,
+ * without a bound.
  * ----------
  */
 
@@ -95,7 +101,11 @@ typedef struct pe_lattice_plan
 	bool		finite;			/* a finite, public set of points; else the whole lattice */
 	double		acceptance;		/* the chance that a proposal is accepted, at least; 0: no bound is known */
 	uint8_t		part[PE_CELL_VARIABLES];	/* the public cells: 2^part_j of them along j */
-	double		share[PE_CELL_VARIABLES];	/* of a finite set: by how much a grid's exponents change along j, for pe_lattice_plan_grid */
+	/*
+	 * of a finite set: by how much a grid's exponents change along j, for
+	 * pe_lattice_plan_grid
+	 */
+	double		share[PE_CELL_VARIABLES];
 } pe_lattice_plan;
 
 /*
@@ -169,8 +179,10 @@ extern size_t pe_lattice_law_memory(int32_t variables, int32_t rows, int32_t ine
  * cells and margin.  The whole lattice up to PE_CELL_VARIABLES variables, without a bound of
  * the proposals; a finite set above.
  */
-extern pe_lattice_law *pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
-												const double *centre, size_t memory, int32_t cells, int32_t bits, double margin);
+extern pe_lattice_law *pe_lattice_law_make_with(const pe_affine_lattice *lattice,
+												pe_score_rate rate, pe_score_rate prior,
+												const double *centre, size_t memory, int32_t cells,
+												int32_t bits, double margin);
 
 /*
  * For unit tests: weighs the cells anew, so that the heaviest has a weight near 2^peak.  The
@@ -178,7 +190,10 @@ extern pe_lattice_law *pe_lattice_law_make_with(const pe_affine_lattice *lattice
  */
 extern void pe_lattice_law_weigh(pe_lattice_law *law, int32_t peak);
 
-/* For unit tests: the first point of a cell, or the point of a finite set, of this number from 0; false behind the last. */
+/*
+ * For unit tests: the first point of a cell, or the point of a finite set, of
+ * this number from 0; false behind the last.
+ */
 extern bool pe_lattice_law_corner(const pe_lattice_law *law, int32_t number, int64_t *at);
 
 #endif

@@ -32,7 +32,10 @@ mean_of_cross(double a, double b)
 	return exp(-least) * mean_of_fall(fmax(a, b) - least);
 }
 
-/* One coordinate's factor, for a side along which exponents change by a and b, and steps of the lattice along which by so much. */
+/*
+ * One coordinate's factor, for a side along which exponents change by a and b,
+ * and steps of the lattice along which by so much.
+ */
 static double
 factor(double a, double b, double step)
 {
@@ -49,7 +52,8 @@ divide_evenly(pe_lattice_plan *plan, int32_t variables, const double *change, co
 
 		for (int32_t j = 1; j < variables; j++)
 		{
-			if (ldexp(change[j] + prior[j], -plan->part[j]) > ldexp(change[widest] + prior[widest], -plan->part[widest]))
+			if (ldexp(change[j] + prior[j], -plan->part[j]) >
+				ldexp(change[widest] + prior[widest], -plan->part[widest]))
 				widest = j;
 		}
 		plan->part[widest]++;
@@ -118,7 +122,8 @@ share_points(pe_lattice_plan *plan, int32_t variables, const double *change, con
 }
 
 void
-pe_lattice_plan_make(pe_lattice_plan *plan, int32_t variables, const double *change, const double *prior, bool inequalities)
+pe_lattice_plan_make(pe_lattice_plan *plan, int32_t variables, const double *change,
+					 const double *prior, bool inequalities)
 {
 	memset(plan, 0, sizeof(*plan));
 	plan->finite = variables > PE_CELL_VARIABLES;

@@ -16,7 +16,10 @@
 /* The gap of the public minimum. */
 #define GAP 1e-9
 
-/* A step of the lattice, of the width of the box; a unit of scores, of the function's range over it; what points far away are off by. */
+/*
+ * A step of the lattice, of the width of the box; a unit of scores, of the
+ * function's range over it; what points far away are off by.
+ */
 #define STEP (1.0 / ((INT64_C(1) << PE_LATTICE_BITS) - 1))
 #define UNIT 0x1p-57
 #define FAR_ERROR 0x1p-49
@@ -31,16 +34,16 @@
 typedef struct operations
 {
 	const char *name;
-	double		selections;		/* the default of `iterations', each of which takes a nano-unit; 0: there are none */
+	double		selections;		/* the default of `iterations', a nano-unit each; 0: there are none */
 	double		selections_rho;	/* the same where the cost is of rho */
 	bool		exponential;	/* it draws from a law on a lattice */
 	void		(*run) (const pe_minimum_problem *problem, const pe_affine *f, double *x);
 } operations;
 
 /*
- * Of rho each of k selections has a range of about sqrt(8 rho / k), which tells something of
- * where the maximum is if they are few; with epsilon / k only many steps, each nearly
- * blind, come anywhere.
+ * Of rho each of k selections has a range of about sqrt(8 rho / k), which shows
+ * something of where the maximum is if they are few; with epsilon / k only many
+ * steps, each nearly blind, come anywhere.
  */
 static const operations methods[PE_MINIMUM_METHODS] = {
 	[PE_MINIMUM_EXPONENTIAL] = {"exponential", .exponential = true, .run = pe_minimum_exponential},
@@ -116,7 +119,10 @@ pe_minimum_least_cost(const pe_minimum_problem *problem)
 	return methods[problem->method].selections > 0 ? (int64_t) problem->options.iterations : 1;
 }
 
-/* Bytes of a row in the methods' own arrays: its offset exact, noised and as a double, its slope, its number, a score. */
+/*
+ * Bytes of a row in the methods' own arrays: its offset exact, noised and as a
+ * double, its slope, its number, a score.
+ */
 static size_t
 row_bytes(const pe_minimum_problem *problem)
 {
@@ -139,7 +145,10 @@ pe_minimum_memory(const pe_minimum_problem *problem, size_t rows)
 	return bytes;
 }
 
-/* How much of the way from the centre to a side so many half steps of the lattice are, and what points far away are off by. */
+/*
+ * How much of the way from the centre to a side so many half steps of the
+ * lattice are, and what points far away are off by.
+ */
 static double
 part_of_way(const pe_minimum_problem *problem, const double *row, double half_steps)
 {
@@ -161,8 +170,9 @@ part_of_way(const pe_minimum_problem *problem, const double *row, double half_st
 }
 
 /*
- * The most of these.  From an inequality rounding takes d units of its numbers, none of
- * which is more than half a step of each coordinate, and less than another (affine_lattice.c).
+ * The most of these.  From an inequality rounding takes d units of its numbers,
+ * none more than half a step of each coordinate, and less than another
+ * (affine_lattice.c).
  */
 static double
 most_of_way(const pe_minimum_problem *problem)
@@ -212,7 +222,10 @@ least_bound(int32_t d, double kappa, double part, double coarse)
 	return least;
 }
 
-/* Per unit of the function.  A unit of scores is at most that part of the range, or of max_change: D is no more than one unit too large. */
+/*
+ * Per unit of the function.  A unit of scores is at most that part of the
+ * range, or of max_change: D is no more than one unit too large.
+ */
 static double
 rate_of(const pe_minimum_problem *problem, double range)
 {

@@ -33,7 +33,11 @@ typedef struct pe_minimum_options
 	double		iterations;		/* subgradient, subgradient_last [100; subgradient under zCDP 25] */
 	double		step;			/* the same: length of a step, in units of R / (G sqrt(iterations)), with R half the
 								 * diagonal of the tight box and G the longest slope [1] */
-	double		prior;			/* exponential: tau of the base measure exp(-tau max_i a_i'x), per unit of the function [0] */
+	/*
+	 * exponential: tau of the base measure exp(-tau max_i a_i'x), per unit of
+	 * the function [0]
+	 */
+	double		prior;
 } pe_minimum_options;
 
 typedef struct pe_minimum_problem
@@ -44,8 +48,11 @@ typedef struct pe_minimum_problem
 	const double *lower;		/* its tight box, and a point inside: pe_polytope_tighten */
 	const double *upper;
 	const double *centre;
-	const double *steepest;		/* no slope of a variable is larger in absolute value, of what is public before rows are read; NULL:
-								 * the slopes themselves say */
+	/*
+	 * no slope of a variable is larger in absolute value, of what is public
+	 * before rows are read; NULL: the slopes themselves say
+	 */
+	const double *steepest;
 	double		max_change;		/* from the registry */
 	bool		all;			/* all offsets may move by it at once; else one */
 	pe_accounting accounting;	/* PE_PURE: nano is of a pure epsilon, else of rho */
@@ -88,31 +95,34 @@ extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f
 extern void pe_minimum_plan(const pe_minimum_problem *problem, const double *steepest, pe_lattice_plan *plan);
 
 /*
- * How far above the minimum the value at the point is on average, at most: before
- * anything is drawn, from what is public.  steepest: as of pe_minimum_plan.  NaN where
- * nothing is known: for methods other than exponential, with a prior, and where a finite
- * set is drawn from.
+ * How far above the minimum the value at the point is on average, at most:
+ * before anything is drawn, from what is public.  steepest: as of
+ * pe_minimum_plan.  NaN where nothing is known: for methods other than
+ * exponential, with a prior, and where a finite set is drawn from.
  *
- * Without a lattice: the function is convex, so the volume V(s) of the set where it is at
- * most s above its minimum has a concave d-th root (Brunn and Minkowski), and V'(s) /
- * s^(d-1) falls.  Under the law with density V'(s) exp(-kappa s), kappa = eta / (2
- * max_change), s is therefore stochastically smaller than under that with s^(d-1), a gamma
- * law of mean d / kappa.
+ * Without a lattice: the function is convex, so the volume V(s) of the set
+ * where it is at most s above its minimum has a concave d-th root (Brunn and
+ * Minkowski), and V'(s) / s^(d-1) falls.  Under the law with density V'(s)
+ * exp(-kappa s), kappa = eta / (2 max_change), s is therefore stochastically
+ * smaller than under that with s^(d-1), a gamma law of mean d / kappa.
  *
- * With it: let Z(kappa) be the integral of exp(-kappa s) over the set, so that the mean is
- * -(ln Z)' <= d / kappa, and Z'(kappa) the sum over the points, each times the volume of a
- * step.  A point's step around it lies in the set made larger by a factor of 1 + t from
- * its centre, and those of the points cover the set made smaller by 1 - t, where t times
- * the way from the centre to each side is at least half a step and what rounding takes from
- * that side.  From the set to either one the function changes by at most t times its range
- * over the box, over half a step by at most 2^-29 of that, and by d 2^-30 of it when slopes are rounded,
- * twice, for the law and for the value: by c together.  So
- * |ln Z' - ln Z| <= kappa c - d ln(1 - t), and as ln Z' is convex, for every r below 1
+ * With it: let Z(kappa) be the integral of exp(-kappa s) over the set, so that
+ * the mean is -(ln Z)' <= d / kappa, and Z'(kappa) the sum over the points,
+ * each times the volume of a step.  A point's step around it lies in the set
+ * made larger by a factor of 1 + t from its centre, and those of the points
+ * cover the set made smaller by 1 - t, where t times the way from the centre to
+ * each side is at least half a step and what rounding takes from that side.
+ * From the set to either one the function changes by at most t times its range
+ * over the box, over half a step by at most 2^-29 of that, and by d 2^-30 of it
+ * when slopes are rounded, twice, for the law and for the value: by c together.
+ * So |ln Z' - ln Z| <= kappa c - d ln(1 - t), and as ln Z' is convex, for every
+ * r below 1
  *
  *	  -(ln Z')' <= (ln Z'(r kappa) - ln Z'(kappa)) / ((1 - r) kappa)
  *			  <= (d ln(1 / r) - 2 d ln(1 - t) + (1 + r) kappa c) / ((1 - r) kappa),
  *
- * of which the least is taken: d / kappa and 2 sqrt(c d / kappa) more, if c is small.
+ * and the least of these is taken: d / kappa and 2 sqrt(c d / kappa) more, if c
+ * is small.
  */
 extern double pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepest);
 
@@ -124,7 +134,8 @@ extern double pe_minimum_public(const pe_minimum_problem *problem, const pe_affi
  * maximum (-infinity too) are left out, so that one that is missing does no harm to the
  * programme.  The centre, if there is no solution in doubles.
  */
-extern void pe_minimum_of_offsets(const pe_minimum_problem *problem, const pe_affine *f, const double *offset, double *x);
+extern void pe_minimum_of_offsets(const pe_minimum_problem *problem, const pe_affine *f,
+								  const double *offset, double *x);
 
 /* ---- one file each, called by pe_minimum_run ---- */
 extern void pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, double *x);

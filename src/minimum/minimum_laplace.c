@@ -4,46 +4,51 @@
  *
  * laplace_data
  *
- * Released: the vector B + Y of all offsets, in units of a power of two u that depends
- * on max_change alone, and what is computed from it and from public slopes: a minimiser
- * by linear programming.  Every row has noise, also one whose offset is missing and
- * which is then a very low number: the number of rows is public.
+ * Released: the vector B + Y of all offsets, in units of a power of two u that
+ * depends on max_change alone, and what is computed from it and from public
+ * slopes: a minimiser by linear programming.  Every row has noise, also one
+ * whose offset is missing and which is then a very low number: the number of
+ * rows is public.
  *
  * Neighbours: one offset, or any number of them, moves by at most max_change.
  *
- * Sensitivity: D = ceil(max_change / u) for each offset (affine/affine.h; rounding down
- * twice, first to the finer unit of the rows, is rounding down once).  One offset: D in
- * the L1 norm, D^2 in the L2 norm squared.  All of them: D in the maximum norm, m D^2 in
- * the L2 norm squared.
+ * Sensitivity: D = ceil(max_change / u) for each offset (affine/affine.h;
+ * rounding down twice, first to the finer unit of the rows, is rounding down
+ * once).  One offset: D in the L1 norm, D^2 in the L2 norm squared.  All of
+ * them: D in the maximum norm, m D^2 in the L2 norm squared.
  *
- * Cost: pure epsilon by the discrete Laplace mechanism (laplace.h) or, for all offsets,
- * by the K-norm mechanism of the maximum norm (laplace.h), rho by the discrete Gaussian
- * mechanism (gaussian.h), whose theorems these are.  The linear programme is
- * post-processing.  Han, Topcu and Pappas have noise of density exp(-epsilon |w|_2 /
- * (sqrt(m) max_change)) for all offsets: the ball around a cube, where the cube is
- * enough.
+ * Cost: pure epsilon by the discrete Laplace mechanism (laplace.h) or, for all
+ * offsets, by the K-norm mechanism of the maximum norm (laplace.h), rho by the
+ * discrete Gaussian mechanism (gaussian.h), whose theorems these are.  The
+ * linear programme is post-processing.  Han, Topcu and Pappas have noise of
+ * density exp(-epsilon |w|_2 / (sqrt(m) max_change)) for all offsets: the ball
+ * around a cube, where the cube is enough.
  *
- * Released numbers hold 2^43 max_change and more, at the largest costs of many rows, which
- * need finer units, 2^23 max_change; what is beyond becomes that.
+ * Released numbers hold 2^43 max_change and more, at the largest costs of many
+ * rows, which need finer units, 2^23 max_change; what is beyond becomes that.
  *
  * laplace_solution
  *
- * Released: X + Y for the lattice number X in {0 .. 2^28 - 1}^d (affine/affine_lattice.h)
- * of a minimiser for the exact offsets, and its projection on the set.
+ * Released: X + Y for the lattice number X in {0 .. 2^28 - 1}^d
+ * (affine/affine_lattice.h) of a minimiser for the exact offsets, and its
+ * projection on the set.
  *
- * Neighbours: whatever they are.  Sensitivity: any two points of the lattice differ by
- * at most N = 2^28 - 1 in each coordinate: N in the maximum norm, d N^2 in the L2 norm
- * squared.  So nothing need be known of the minimiser, not even that it is one: no
- * certificate is needed, and none could be cheaper, since a minimiser may move from one
- * corner to the opposite one when one offset moves by however little.
+ * Neighbours: any.  Sensitivity: any two points of the lattice differ by
+ * at most N = 2^28 - 1 in each coordinate: N in the maximum norm, d N^2 in the
+ * L2 norm squared.  So nothing need be known of the minimiser, not even that it
+ * is one: no certificate is needed, and none could be cheaper, since a
+ * minimiser may move from one corner to the opposite one when one offset moves
+ * by however little.
  *
- * Cost: pure epsilon by laplace.h, rho by gaussian.h.  Projecting is post-processing.
- * (The paper has sqrt(d) times the noise of the Euclidean diameter, which has
- * accounted for the dimension already, and does not project.)
+ * Cost: pure epsilon by laplace.h, rho by gaussian.h.  Projecting is
+ * post-processing.  (The paper has sqrt(d) times the noise of the Euclidean
+ * diameter, which has accounted for the dimension already, and does not
+ * project.)
  *
- * The linear programme is about offsets that have no noise.  It is of a public number
- * of iterations, and all are made, and no row is left out: where one is below the
- * maximum everywhere, it is raised until it may touch it, which changes no value.
+ * The linear programme is about offsets that have no noise.  It is of a public
+ * number of iterations, and all are made, and no row is left out: where one is
+ * below the maximum everywhere, it is raised until it may touch it, which
+ * changes no value.
  */
 #include "minimum/minimum.h"
 
@@ -183,7 +188,8 @@ free_offsets(const pe_affine *f, double *offset)
 }
 
 static void
-minimise_integers(const pe_minimum_problem *problem, const pe_affine *f, const pe_i128 *integer, int32_t unit, double *x)
+minimise_integers(const pe_minimum_problem *problem, const pe_affine *f, const pe_i128 *integer,
+				  int32_t unit, double *x)
 {
 	double	   *offset = real_offsets(f, integer, unit);
 
@@ -253,7 +259,8 @@ release_offsets(const pe_minimum_problem *problem, pe_i128 *exact, size_t rows, 
 	else if (problem->accounting == PE_PURE)
 		pe_noise_draw(problem->allowance, change, problem->nano, exact, rows, released);
 	else
-		pe_noise_draw(problem->allowance, (problem->all ? (pe_u128) rows : 1) * change * change, problem->nano, exact, rows, released);
+		pe_noise_draw(problem->allowance, (problem->all ? (pe_u128) rows : 1) * change * change,
+					  problem->nano, exact, rows, released);
 }
 
 static void
@@ -262,7 +269,8 @@ release_point(const pe_minimum_problem *problem, pe_i128 *exact, size_t variable
 	if (problem->accounting == PE_PURE)
 		pe_noise_draw_cube(problem->allowance, FARTHEST, problem->nano, exact, variables, released);
 	else
-		pe_noise_draw(problem->allowance, (pe_u128) variables * FARTHEST * FARTHEST, problem->nano, exact, variables, released);
+		pe_noise_draw(problem->allowance, (pe_u128) variables * FARTHEST * FARTHEST, problem->nano,
+					  exact, variables, released);
 }
 
 /* ----------
@@ -283,7 +291,7 @@ pe_minimum_laplace_data(const pe_minimum_problem *problem, const pe_affine *f, d
 	exact = pe_alloc(rows, sizeof(*exact));
 	released = pe_alloc(rows, sizeof(*released));
 	unit = unit_of_noise(problem, f);
-	/* shifts round down, whatever the sign */
+	/* shifts round down, for both signs */
 	for (size_t i = 0; i < rows; i++)
 		exact[i] = f->offset[i] >> (unit - f->unit);
 	release_offsets(problem, exact, rows, unit, released);

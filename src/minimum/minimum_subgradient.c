@@ -2,35 +2,38 @@
  * minimum_subgradient.c
  *	  Piecewise affine minimisation by private subgradients.
  *
- * Released: the numbers i_1 .. i_k of rows, k = iterations, and what is computed from
- * them and from public slopes.  From x^(1), the public centre of the set, step t
- * selects row i_t by its value at x^(t), a large one more likely, and goes against
- * its slope:
+ * Released: the numbers i_1 .. i_k of rows, k = iterations, and what is
+ * computed from them and from public slopes.  From x^(1), the public centre of
+ * the set, step t selects row i_t by its value at x^(t), a large one more
+ * likely, and goes against its slope:
  *
  *	  x^(t+1) = nearest point of the set to x^(t) - alpha a_(i_t),
  *	  alpha = step R / (G sqrt(k)),
  *
- * with R half the diagonal of the tight box, G the longest slope.  The result is the mean
- * of x^(1) .. x^(k), the points at which rows were selected.  It is in the set, and
- * f(mean) <= mean of f(x^(t)), which the theory of the method bounds; the best of the
- * points, which the paper's theorem is about, is not known without more cost.
+ * with R half the diagonal of the tight box, G the longest slope.  The result
+ * is the mean of x^(1) .. x^(k), the points at which rows were selected.  It is
+ * in the set, and f(mean) <= mean of f(x^(t)), which the theory of the method
+ * bounds; the best of the points, which the paper's theorem is about, is not
+ * known without more cost.
  *
  * Neighbours: one offset, or any number of them, moves by at most max_change.
  *
  * Sensitivity: a selection's scores are the integers -(A_i . X + B_i) of
- * affine/affine_lattice.h at the lattice point X nearest to x^(t).  Given i_1 .. i_(t-1) the
- * point is public, and each B_i moves by at most D: scores of sensitivity D that do not
- * all move the same way.
+ * affine/affine_lattice.h at the lattice point X nearest to x^(t).  Given
+ * i_1 .. i_(t-1) the point is public, and each B_i moves by at most D: scores
+ * of sensitivity D that do not all move the same way.
  *
- * Cost: nano / k for each selection, the last one has the remainder.  Of rho the
- * exponential mechanism, pure permute-and-flip (select.h has both proofs), which is never
- * worse (McKenna and Sheldon, arXiv 2010.12603).  Each selection may depend on those
- * before it: adaptive composition adds up rho and epsilon (accounting/filter.h).  All else is post-processing.
+ * Cost: nano / k for each selection, the last one has the remainder.  Of rho
+ * the exponential mechanism, pure permute-and-flip (select.h has both proofs),
+ * which is never worse (McKenna and Sheldon, arXiv 2010.12603).  Each selection
+ * may depend on those before it: adaptive composition adds up rho and epsilon
+ * (accounting/filter.h).  All else is post-processing.
  *
- * subgradient_last is Algorithm 2 of Han, Topcu and Pappas as printed: the exponential
- * mechanism also where the cost is pure, no projection, and x^(k+1) as the result, which may lie
- * outside the set.  But for the sign: with P(i) proportional to exp(-epsilon u(i) / (2
- * max_change)) as printed a large u, which is the value of the row, would be unlikely.
+ * subgradient_last is Algorithm 2 of Han, Topcu and Pappas as printed: the
+ * exponential mechanism also where the cost is pure, no projection, and x^(k+1)
+ * as the result, which may lie outside the set.  Except for the sign: with P(i)
+ * proportional to exp(-epsilon u(i) / (2 max_change)) as printed a large u,
+ * which is the value of the row, would be unlikely.
  */
 #include "minimum/minimum.h"
 
