@@ -259,7 +259,8 @@ pe_aggregate_word(pe_aggregate_kind kind)
 }
 
 static void
-write_aggregate(pe_text *t, const pe_aggregate *a, const char *(*where) (const void *argument, int condition), const void *argument)
+write_aggregate(pe_text *t, const pe_aggregate *a,
+				const char *(*where) (const void *argument, int condition), const void *argument)
 {
 	pe_text_write(t, pe_aggregate_word(a->kind));
 	if (a->kind != PE_AGG_SHARE)
@@ -291,7 +292,8 @@ write_aggregate(pe_text *t, const pe_aggregate *a, const char *(*where) (const v
 }
 
 char *
-pe_aggregate_canonical(const pe_aggregate *aggregate, const char *(*where) (const void *argument, int condition), const void *argument)
+pe_aggregate_canonical(const pe_aggregate *aggregate,
+					   const char *(*where) (const void *argument, int condition), const void *argument)
 {
 	pe_text_error error;
 	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = "", .error = &error};
@@ -562,7 +564,8 @@ products_about_means(work *w, const pe_aggregate *a)
 {
 	dual		n = variable(w, a->sum[PE_USE_N]);
 
-	return plus(variable(w, a->sum[PE_USE_P]), over(times(variable(w, a->sum[PE_USE_S]), variable(w, a->sum[PE_USE_S2])), n), -1);
+	return plus(variable(w, a->sum[PE_USE_P]),
+				over(times(variable(w, a->sum[PE_USE_S]), variable(w, a->sum[PE_USE_S2])), n), -1);
 }
 
 static dual
@@ -650,7 +653,8 @@ answer_quotient(work *w, dual above, dual below, const pe_error_law *law, pe_quo
 
 	parts_of(w, &above, above_part);
 	parts_of(w, &below, below_part);
-	pe_quotient_of(law, &(pe_linear_estimate) {above.v, above_part}, &(pe_linear_estimate) {below.v, below_part}, w->variables, answer);
+	pe_quotient_of(law, &(pe_linear_estimate) {above.v, above_part},
+				   &(pe_linear_estimate) {below.v, below_part}, w->variables, answer);
 }
 
 static void
@@ -673,7 +677,8 @@ answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient 
 
 	answer_quotient(w, s, n, law, answer);
 	*answer = (pe_quotient) {
-		middle + step * answer->estimate, step * answer->stderr_, middle + step * answer->lower, middle + step * answer->upper
+		middle + step * answer->estimate, step * answer->stderr_, middle + step * answer->lower,
+		middle + step * answer->upper
 	};
 }
 
@@ -688,7 +693,8 @@ answer_share(const pe_sum_estimate *n, const pe_sum_total *total, const pe_error
 	pe_error_law one = *law;
 
 	one.factor = pe_error_most(law, 1);	/* no more than one Laplace number */
-	pe_quotient_of(&one, &(pe_linear_estimate) {n->value, above}, &(pe_linear_estimate) {total->estimate.value, below}, 2, answer);
+	pe_quotient_of(&one, &(pe_linear_estimate) {n->value, above},
+				   &(pe_linear_estimate) {total->estimate.value, below}, 2, answer);
 }
 
 /* ------------------------------------------------------------------
@@ -774,8 +780,10 @@ go_towards(around *r, double *direction, int side, dual *x)
 }
 
 /*
- * The largest value, or the least of side -1, at these distances: at it, the direction is the steepest one.  The steps go there, which is
- * again and again the steepest direction (where the value is convex each is better than the last), or a shorter way.
+ * The largest value, or the least of side -1, at these distances: at it, the
+ * direction is the steepest one.  The steps go there, which is again and again
+ * the steepest direction (where the value is convex each is better than the
+ * last), or a shorter way.
  */
 static double
 furthest(around *r, dual (*value) (work *w, const pe_aggregate *a), int side)
@@ -789,7 +797,8 @@ furthest(around *r, dual (*value) (work *w, const pe_aggregate *a), int side)
 	if (!find_steepest(r, &x, side, r->direction))
 		return x.v;
 	x = value_at(r, r->direction);
-	for (int step = 0; step < STEPS && find_steepest(r, &x, side, direction) && go_towards(r, direction, side, &x); step++)
+	for (int step = 0; step < STEPS && find_steepest(r, &x, side, direction) && go_towards(r, direction, side, &x);
+		 step++)
 		;
 	return x.v;
 }
@@ -853,7 +862,8 @@ static void
 answer_around(around *r, pe_quotient *answer)
 {
 	pe_aggregate_kind kind = r->aggregate->kind;
-	dual		(*value) (work *w, const pe_aggregate *a) = kind == PE_AGG_CORR ? value_of_corr : kind == PE_AGG_SLOPE ? value_of_slope : value_of_var;
+	dual		(*value) (work *w, const pe_aggregate *a) = kind == PE_AGG_CORR ? value_of_corr
+		: kind == PE_AGG_SLOPE ? value_of_slope : value_of_var;
 	dual		x;
 
 	*answer = (pe_quotient) {NAN, NAN, least_of(kind), most_of(kind)};
@@ -973,10 +983,16 @@ pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estim
 	}
 }
 
-/* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
+/*
+ * Rows of a query at which gradients are taken: those of averages are
+ * proportional to 1/rows, so that it decides nothing.
+ */
 #define REFERENCE_ROWS 1e6
 
-/* A gradient may be 0 at the reference and nowhere else: a sum that is used costs at least this part of the dearest one. */
+/*
+ * A gradient may be 0 at the reference and nowhere else: a sum that is used
+ * costs at least this part of the dearest one.
+ */
 #define LEAST_COST (1. / 256)
 
 /* The largest of a gradient's entries. */
@@ -995,7 +1011,8 @@ largest_of(const work *w, const dual *x)
  * beyond all numbers.  Where the reference divides by 0 no sum is dearer than another.
  */
 static void
-gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, const double *variance, double *coefficient)
+gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference,
+		 const double *variance, double *coefficient)
 {
 	work		w = {.sums = sums, .estimate = reference};
 	dual		x = value_of(&w, a);
@@ -1014,7 +1031,10 @@ gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *refe
 		coefficient[w.sum[i]] = fmax(coefficient[w.sum[i]], LEAST_COST * most / variance[w.sum[i]]);
 }
 
-/* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
+/*
+ * The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are
+ * proportional to this; the least is the sum's square (cube).
+ */
 static double
 root_of_cost(double cost, pe_norm norm)
 {
@@ -1053,7 +1073,9 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		whole += root_of_cost(cost[s], norm);
 	/* rounded down, so that they add up to at most the whole */
 	for (size_t s = 0; s < count; s++)
-		share[s] = cost[s] > 0 ? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
+		share[s] = cost[s] > 0
+			? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS)))
+			: 0;
 	pe_free(cost);
 	pe_free(coefficient);
 	pe_free(reference);

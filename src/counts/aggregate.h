@@ -1,18 +1,19 @@
 /*
  * aggregate.h
- *	  Aggregates: what sums they need, how the cost is shared among these, and what follows from them,
- *	  with its error.  Post-processing and public things alone.
+ *	  Aggregates: what sums they need, how the cost is shared among these, and
+ *	  what follows from them, with its error.  Post-processing and public things
+ *	  alone.
  *
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
  *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x) | var(x) | stddev(x)
  *				   | corr(x, y) | regr_slope(y, x) | median(x) | quantile(x, fraction)
  *				   | share | ratio(aggregate, aggregate)
  *
- * x and y are attributes, unit is the word or the name of the unit's column.  Both aggregates of a ratio are counts,
- * counts of units or sums.
+ * x and y are attributes, unit is the word or the name of the unit's column.
+ * Both aggregates of a ratio are counts, counts of units or sums.
  *
- * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S, Q, P the estimated count, sum of
- * u, of 2 u^2 - most^2, and of u v:
+ * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S,
+ * Q, P the estimated count, sum of u, of 2 u^2 - most^2, and of u v:
  *
  *		sum  = middle N + step S			avg = middle + step S / N
  *		var  = step^2 (U - S^2 / N) / (N - 1),  U = (Q + most^2 N) / 2, like var_samp; stddev its root
@@ -20,18 +21,23 @@
  *		a quantile from ranks at the edges of bins (quantile.h), or on the grid of u (quantile_select.h)
  *		share = N / the N of all cells		ratio = a / b
  *
- * Standard errors are by the delta method: the gradient at the estimates, with the variances of the
- * sums, which are independent; of a share with their covariance.
+ * Standard errors are by the delta method: the gradient at the estimates, with
+ * the variances of the sums, which are independent; of a share with their
+ * covariance.
  *
- * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares: Fieller's sets (quotient.h).  Of var, stddev, corr
- * and regr_slope: the values that they have at sums whose distance from those measured is at most z, in standard errors, z
- * that of one normal number.  For a quotient this is Fieller's set; of others the probability is the same as far as values of the same
- * result are flat at that distance, which test_coverage looks at.  A variance is at least 0 and a correlation in [-1, 1].
- * An estimate is unknown where its interval has no end within these: where the rows, or the squares that are divided by, may be 0; and a variance
- * where it is not above 0.
+ * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
+ * Fieller's sets (quotient.h).  Of var, stddev, corr and regr_slope: the values
+ * that they have at sums whose distance from those measured is at most z, in
+ * standard errors, z that of one normal number.  For a quotient this is
+ * Fieller's set; of others the probability is the same as far as values of the
+ * same result are flat at that distance, which test_coverage looks at.  A
+ * variance is at least 0 and a correlation in [-1, 1].  An estimate is unknown
+ * where its interval has no end within these: where the rows, or the squares
+ * that are divided by, may be 0; and a variance where it is not above 0.
  *
- * Shares of the cost minimise the sum over the aggregates of their variances, each relative to the least
- * that it has alone, at reference values (pe_aggregates_share).  For sum alone the variance is then that of a
+ * Shares of the cost minimise the sum over the aggregates of their variances,
+ * each relative to the least that it has alone, at reference values
+ * (pe_aggregates_share).  For sum alone the variance is then that of a
  * measurement of the sum itself, with sensitivity max(|lower|, |upper|).
  */
 #ifndef PE_COUNTS_AGGREGATE_H
@@ -81,14 +87,21 @@ typedef struct pe_aggregate
 
 	/* set by who resolves the names */
 	int			number[2];		/* of column[]; -1: it is no number */
-	int			attribute;		/* of a quantile of bins: its place in the domain; -1: it is of a grid, and number[0] is there */
+	/*
+	 * of a quantile of bins: its place in the domain; -1: it is of a grid, and
+	 * number[0] is there
+	 */
+	int			attribute;
 	int			condition;		/* -1: none */
 
 	/* by pe_aggregates_sums: numbers of sums, -1: not used, or its weight is 0 */
 	int			sum[PE_AGG_SUMS];
 } pe_aggregate;
 
-/* Parses one aggregate; false with error filled.  unit: the name of the unit's column, NULL: none.  pe_aggregate_free frees it. */
+/*
+ * Parses one aggregate; false with error filled.  unit: the name of the unit's
+ * column, NULL: none.  pe_aggregate_free frees it.
+ */
 extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error);
 extern void pe_aggregate_free(pe_aggregate *aggregate);
 
@@ -96,16 +109,18 @@ extern void pe_aggregate_free(pe_aggregate *aggregate);
 extern const char *pe_aggregate_word(pe_aggregate_kind kind);
 
 /* In one form; where: the canonical text of its condition, NULL: none; of a ratio those of its parts.  pe_free it. */
-extern char *pe_aggregate_canonical(const pe_aggregate *aggregate, const char *(*where) (const void *argument, int condition), const void *argument);
+extern char *pe_aggregate_canonical(const pe_aggregate *aggregate,
+									const char *(*where) (const void *argument, int condition), const void *argument);
 
 /* Whether its error is known before it is asked: counts, counts of units and sums. */
 extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
 
 /*
- * The sums that aggregates need, each once, in sums->sum, which has room for PE_MAX_SUMS; sums->numbers and
- * conditions are there.  always: bit n is set if number n is there in every row.  units: cells of a unit that is
- * counted once in each; 0: rows are units.  A quantile's sum counts rows; its table has one attribute more.  False if they
- * are too many.
+ * The sums that aggregates need, each once, in sums->sum, which has room for
+ * PE_MAX_SUMS; sums->numbers and conditions are there.  always: bit n is set if
+ * number n is there in every row.  units: cells of a unit that is counted once
+ * in each; 0: rows are units.  A quantile's sum counts rows; its table has one
+ * attribute more.  False if they are too many.
  */
 extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums);
 
@@ -126,7 +141,10 @@ typedef struct pe_sum_total
 	double		covariance;		/* with the query */
 } pe_sum_total;
 
-/* Not of quantiles.  total: of a share; else NULL.  An estimate that is NaN is unknown; its interval is told all the same. */
+/*
+ * Not of quantiles.  total: of a share; else NULL.  An estimate that is NaN is
+ * unknown; its interval is reported all the same.
+ */
 extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
 								   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer);
 

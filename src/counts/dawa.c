@@ -28,7 +28,10 @@ pe_dawa_split(pe_dawa_plan *plan, int64_t nano)
  * ------------------------------------------------------------------
  */
 
-/* What measuring a bucket costs in expected absolute error, if it is measured by itself: its noise has scale Delta / epsilon. */
+/*
+ * What measuring a bucket costs in expected absolute error, if it is measured
+ * by itself: its noise has scale Delta / epsilon.
+ */
 static double
 bucket_cost(const pe_dawa_plan *plan)
 {
@@ -157,7 +160,10 @@ root_of(const pe_strategy *strategy)
 	return NULL;
 }
 
-/* Whether the strategy's integers can be measured, and the sums be told from them. */
+/*
+ * Whether the strategy's integers can be measured, and the sums be recovered
+ * from them.
+ */
 static bool
 complete(const pe_dawa_plan *plan, pe_dawa_buckets *buckets)
 {
@@ -166,7 +172,8 @@ complete(const pe_dawa_plan *plan, pe_dawa_buckets *buckets)
 	if (strategy->dense != NULL)
 		buckets->root = root_of(strategy);
 	return pe_strategy_sensitivity_l1(strategy, plan->neighbours, plan->max_rows, &buckets->sensitivity) &&
-		pe_noise_is_served(PE_PURE, buckets->sensitivity, plan->counts_nano) && (buckets->root != NULL) == (strategy->dense != NULL);
+		pe_noise_is_served(PE_PURE, buckets->sensitivity, plan->counts_nano) &&
+		(buckets->root != NULL) == (strategy->dense != NULL);
 }
 
 void

@@ -2,32 +2,33 @@
  * dawa.h
  *	  Counts of ordered columns by way of a private partition.
  *
- * In the manner of Li, Hay, Miklau, Wang, "A Data- and Workload-Aware Algorithm for
- * Range Queries Under Differential Privacy", PVLDB 7(5), 2014: columns whose counts
- * are nearly equal are found privately and measured together, by the strategy that is
- * best for the workload on such buckets, and each bucket's estimate is spread evenly
- * over its columns.  The answers are biased, by how much depends on the data, and so
- * nobody can be told their errors.
+ * In the manner of Li, Hay, Miklau, Wang, "A Data- and Workload-Aware Algorithm
+ * for Range Queries Under Differential Privacy", PVLDB 7(5), 2014: columns
+ * whose counts are nearly equal are found privately and measured together, by
+ * the strategy that is best for the workload on such buckets, and each bucket's
+ * estimate is spread evenly over its columns.  The answers are biased, by how
+ * much depends on the data, and so their errors cannot be released.
  *
  * Released: an estimate of every column.  It is a function of
  *
- *	 1. the scores of all dyadic intervals (published/partition.h) plus discrete Laplace
- *		noise for their L1 sensitivity at partition_nano, from which the partition is
- *		computed, and from it alone the strategy A for its buckets;
- *	 2. A z plus discrete Laplace noise for its L1 sensitivity at counts_nano, z the sums
- *		of the buckets' counts.
+ *	 1. the scores of all dyadic intervals (published/partition.h) plus discrete
+ *		Laplace noise for their L1 sensitivity at partition_nano, from which the
+ *		partition is computed, and from it alone the strategy A for its buckets;
+ *	 2. A z plus discrete Laplace noise for its L1 sensitivity at counts_nano, z
+ *		the sums of the buckets' counts.
  *
  * and of nothing else that depends on rows.
  *
  * Neighbours and max_rows: those of strategy/strategy.h.
  *
- * Sensitivity: of 1 that of published/partition.h; of 2 pe_strategy_sensitivity_l1 of A's
- * integers: a row in a column is a row in its bucket.  Scores, sums and A z are
- * integers; no double lies between the rows and the noise.
+ * Sensitivity: of 1 that of published/partition.h; of 2
+ * pe_strategy_sensitivity_l1 of A's integers: a row in a column is a row in its
+ * bucket.  Scores, sums and A z are integers; no double lies between the rows
+ * and the noise.
  *
  * Cost: (partition_nano + counts_nano) 1e-9, a pure epsilon, delta 0.  1 is
  * partition_nano 1e-9-differentially private and 2, for every outcome of 1,
- * counts_nano 1e-9 (laplace.h); two steps of which the second is chosen by the first's
+ * counts_nano 1e-9 (laplace.h); two steps, the second chosen by the first's
  * outcome add up (Dwork, McSherry, Nissim, Smith, TCC 2006; McSherry, "Privacy
  * Integrated Queries", SIGMOD 2009, Theorem 3), and what is made of both is
  * post-processing.
@@ -78,9 +79,10 @@ typedef struct pe_dawa_buckets
 extern void pe_dawa_divide(const pe_dawa_plan *plan, const int64_t *counts, pe_dawa_buckets *buckets);
 
 /*
- * Between the steps: the strategy for the buckets, their workload being the columns'
- * with even spread.  The best known under L1 (optimum/optimum.h), or the buckets
- * themselves.  Takes seconds where there are many buckets; polls, and tells how far it is.
+ * Between the steps: the strategy for the buckets, their workload being the
+ * columns' with even spread.  The best known under L1 (optimum/optimum.h), or
+ * the buckets themselves.  Takes seconds where there are many buckets; polls
+ * and reports progress.
  */
 extern void pe_dawa_prepare(const pe_dawa_plan *plan, pe_dawa_buckets *buckets);
 
@@ -94,7 +96,10 @@ extern void pe_dawa_measure(const pe_dawa_plan *plan, const pe_dawa_buckets *buc
 
 extern void pe_dawa_buckets_free(pe_dawa_buckets *buckets);
 
-/* All of it: for whoever has nothing to wipe if it is cancelled between the steps. */
+/*
+ * All of it: for callers with nothing to wipe if it is cancelled between the
+ * steps.
+ */
 extern void pe_dawa_release(const pe_dawa_plan *plan, const int64_t *counts, int64_t *released);
 
 #endif

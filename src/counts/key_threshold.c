@@ -64,8 +64,9 @@ rest(double rate, double y)
 }
 
 /*
- * The smallest t >= least at which the tail is at most `most`, and the tail at t.  The terms are added from the last one on; up to
- * 2^17 additions have a relative error of 2^-36.
+ * The smallest t >= least at which the tail is at most `most`, and the tail at
+ * t.  The terms are added from the last one on; up to 2^17 additions have a
+ * relative error of 2^-36.
  */
 static double
 walk(double rate, double most, double least, double *t)

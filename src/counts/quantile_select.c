@@ -44,8 +44,9 @@ pe_quantile_level_nano(int64_t nano, int32_t levels, int32_t level)
  */
 
 /*
- * Row j is in slot reverse(j mod 2^bits).  Slots below `slot` are, for each of its bits that is set, those with its higher
- * bits and a 0 there: of their rows the lowest bits of j are known, the bits above them free.
+ * Row j is in slot reverse(j mod 2^bits).  Slots below `slot` are, for each of
+ * its bits that is set, those with its higher bits and a 0 there: of their rows
+ * the lowest bits of j are known, the bits above them free.
  */
 int64_t
 pe_rows_in_slots(int64_t rows, uint64_t slot, int bits)
@@ -105,7 +106,10 @@ pe_part_score(const void *argument, uint64_t position)
  * ------------------------------------------------------------------
  */
 
-/* The first position with a distance of at least y; to + 1 if there is none.  In as many steps, whatever the rows are. */
+/*
+ * The first position with a distance of at least y; to + 1 if there is none.
+ * In as many steps for any rows.
+ */
 static uint64_t
 first_with(const pe_part *part, pe_i128 y)
 {
@@ -122,14 +126,17 @@ first_with(const pe_part *part, pe_i128 y)
 	return at;
 }
 
-/* Positions first .. end - 1, of which `nearest` has the least score. */
+/* Positions first .. end - 1; among them `nearest` has the least score. */
 static void
 add_run(const pe_part *part, uint64_t first, uint64_t end, uint64_t nearest, pe_runs *runs)
 {
 	runs->run[runs->count++] = (pe_run) {first, end - first, end > first ? pe_part_score(part, nearest) : 0};
 }
 
-/* So many runs to each side: behind them weights are below 2^-48 of the largest, and there are 2^37 positions at most. */
+/*
+ * So many runs to each side: behind them weights are below 2^-48 of the
+ * largest, and there are 2^37 positions at most.
+ */
 #define RUNS_OF_SIDE 48
 
 /* To the right of the fraction, from position `first` on; least: the smallest score of all. */
@@ -359,7 +366,8 @@ points_of_positions(const pe_quantile_problem *problem, const uint64_t *position
 		{
 			int32_t		point = (int32_t) (position[place_of(problem, g, i)] >> PE_SLOT_BITS);
 
-			chosen[g * (size_t) problem->fractions + (size_t) i] = point < problem->points ? point : problem->points - 1;
+			chosen[g * (size_t) problem->fractions + (size_t) i] = point < problem->points ? point
+				: problem->points - 1;
 		}
 }
 

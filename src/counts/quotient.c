@@ -15,7 +15,10 @@
  * ------------------------------------------------------------------
  */
 
-/* Noise is on a lattice of 2^-20 of a deviation and less: so much wider is an interval of one number, and of many added up. */
+/*
+ * Noise is on a lattice of 2^-20 of a deviation and less: so much wider is an
+ * interval of one number, and of many added up.
+ */
 #define ONE (1 + 1e-6)
 #define MANY (1 + 2.4e-5)
 
@@ -137,8 +140,9 @@ pe_error_half(const pe_error_law *law, const double *part, int parts)
  */
 
 /*
- * At r = a/b + d the error of a - r b has the parts b (slope_i - d below_i), slope those of the delta method: the set is
- * |d| <= h(d), h of the parts slope_i - d below_i.  All in units of the largest slope.
+ * At r = a/b + d the error of a - r b has the parts b (slope_i - d below_i),
+ * slope those of the delta method: the set is |d| <= h(d), h of the parts
+ * slope_i - d below_i.  All in units of the largest slope.
  */
 typedef struct fieller
 {
@@ -241,7 +245,8 @@ is_bounded(const fieller *f, double b)
 }
 
 void
-pe_quotient_of(const pe_error_law *law, const pe_linear_estimate *above, const pe_linear_estimate *below, int parts, pe_quotient *quotient)
+pe_quotient_of(const pe_error_law *law, const pe_linear_estimate *above,
+			   const pe_linear_estimate *below, int parts, pe_quotient *quotient)
 {
 	fieller		f;
 
@@ -252,7 +257,8 @@ pe_quotient_of(const pe_error_law *law, const pe_linear_estimate *above, const p
 		double		estimate = above->value / below->value;
 
 		*quotient = (pe_quotient) {
-			estimate, f.unit * length_of(f.slope, parts), estimate + f.unit * end_of(&f, -1), estimate + f.unit * end_of(&f, 1)
+			estimate, f.unit * length_of(f.slope, parts), estimate + f.unit * end_of(&f, -1),
+			estimate + f.unit * end_of(&f, 1)
 		};
 	}
 	pe_free(f.slope);

@@ -1,18 +1,24 @@
 /*
  * quotient.h
- *	  How far off what is linear in independent noise can be, and a quotient of two such numbers: post-processing, in doubles.
+ *	  How far off what is linear in independent noise can be, and a quotient of
+ *	  two such numbers: post-processing, in doubles.
  *
- * Linear.  An error sum_i w_i Y_i of independent symmetric parts, given by their standard deviations.  With
- * h = pe_error_half of these, P[|error| <= h] >= 1 - miss; 0.95 where nothing else is said.
+ * Linear.  An error sum_i w_i Y_i of independent symmetric parts, given by
+ * their standard deviations.  With h = pe_error_half of these,
+ * P[|error| <= h] >= 1 - miss; 0.95 where nothing else is said.
  *
- * Quotient.  a and b are estimates of A and B, r = A / B.  a - r b is linear, and its mean is 0.  So Fieller's set
- * { r : |a - r b| <= h(r) }, h(r) of the parts of a - r b, holds A / B with a probability of at least 0.95, whatever A and B are:
- * also where b is little more than its noise (Fieller, "Some Problems in Interval Estimation", 1954).
+ * Quotient.  a and b are estimates of A and B, r = A / B.  a - r b is linear,
+ * and its mean is 0.  So Fieller's set { r : |a - r b| <= h(r) }, h(r) of the
+ * parts of a - r b, holds A / B with a probability of at least 0.95, for any A
+ * and B: also where b is little more than its noise (Fieller, "Some Problems in
+ * Interval Estimation", 1954).
  *
- * h is a norm of the weights: the quantiles of a symmetric log-concave law are (Bobkov, "Convex bodies and norms
- * associated to convex measures", 2010).  So h(r) is convex, the set is an interval exactly if |b| > h of b alone, and
- * otherwise all numbers, or all but an interval: then all are told, from -infinity to infinity, and there is no estimate.
- * Intervals that are bounded hold A / B less often than all do, by what the others hold more often.
+ * h is a norm of the weights: the quantiles of a symmetric log-concave law are
+ * (Bobkov, "Convex bodies and norms associated to convex measures", 2010).  So
+ * h(r) is convex, the set is an interval exactly if |b| > h of b alone, and
+ * otherwise all numbers, or all but an interval: then all are reported, from
+ * -infinity to infinity, and there is no estimate.  Intervals that are bounded
+ * hold A / B less often than all do, by what the others hold more often.
  */
 #ifndef PE_COUNTS_QUOTIENT_H
 #define PE_COUNTS_QUOTIENT_H
@@ -23,7 +29,7 @@
 typedef struct pe_error_law
 {
 	bool		laplace;		/* each part is the Laplace noise of one measurement; else all are normal */
-	double		factor;			/* half an interval, in standard deviations, whatever the parts are; 0: by the former */
+	double		factor;			/* half an interval, in standard deviations, for any parts; 0: by the former */
 	double		miss;			/* what an interval misses at most */
 	double		one;			/* half an interval of one part, in standard deviations, */
 	double		several;		/* and of any number of parts */
@@ -54,7 +60,7 @@ typedef struct pe_quotient
 } pe_quotient;
 
 /* above / below: part i is the same noise in both. */
-extern void pe_quotient_of(const pe_error_law *law, const pe_linear_estimate *above, const pe_linear_estimate *below, int parts,
-						   pe_quotient *quotient);
+extern void pe_quotient_of(const pe_error_law *law, const pe_linear_estimate *above,
+						   const pe_linear_estimate *below, int parts, pe_quotient *quotient);
 
 #endif
