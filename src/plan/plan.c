@@ -28,7 +28,8 @@ pe_plan_nano(const pe_plan_ask *ask, bool approximate)
 	int64_t		rho;
 
 	if (!isnan(ask->epsilon))
-		return pure || approximate ? pe_nano_rho_down(ask->epsilon) : pe_nano_rho_of_epsilon(ask->accounting, ask->epsilon, ask->delta);
+		return pure || approximate ? pe_nano_rho_down(ask->epsilon)
+			: pe_nano_rho_of_epsilon(ask->accounting, ask->epsilon, ask->delta);
 	if (isnan(ask->rho) || pure)
 		return 0;
 	rho = pe_nano_rho_down(ask->rho);
@@ -76,7 +77,8 @@ pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 		return false;
 	if (own->max_change > 0)
 		return own->max_change == rules->max_change && own->change_all == rules->change_all;
-	return own->max_change == rules->max_change && own->neighbours == rules->neighbours && own->max_rows == rules->max_rows &&
+	return own->max_change == rules->max_change && own->neighbours == rules->neighbours &&
+		own->max_rows == rules->max_rows &&
 		own->by_size == rules->by_size;
 }
 

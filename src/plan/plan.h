@@ -69,7 +69,11 @@ typedef struct pe_plan_rules
 {
 	pe_neighbours neighbours;
 	int32_t		max_rows;		/* of a unit */
-	bool		by_size;		/* units are counted by the number of their rows, each in one cell (PE_READ_SIZES): max_rows is 1 */
+	/*
+	 * units are counted by the number of their rows, each in one cell
+	 * (PE_READ_SIZES): max_rows is 1
+	 */
+	bool		by_size;
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
 	pe_accounting cap;			/* which may count rho while the budget is pure */
@@ -89,7 +93,11 @@ typedef struct pe_plan_part
 	const pe_strategy *strategy;	/* over the cells that the sums are by; it must outlive the plan */
 	int64_t		bound;			/* the most that one row adds to a cell, as an absolute value */
 	bool		is_signed;		/* whether it can be below 0 */
-	int32_t		cells;			/* > 0: units are counted, each once in at most so many cells; 0: rows, as the rules cut them */
+	/*
+	 * > 0: units are counted, each once in at most so many cells; 0: rows, as
+	 * the rules cut them
+	 */
+	int32_t		cells;
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 } pe_plan_part;
 
@@ -99,17 +107,27 @@ typedef struct pe_plan_sums
 	const pe_plan_part *part;	/* copied; the shares add up to at most 1 */
 	pe_plan_rules rules;
 	int			bounded;		/* the part whose noise max_stderr bounds, */
-	double		scale;			/* so many standard deviations of which are in that error */
+	double		scale;			/* that error is so many standard deviations of it */
 } pe_plan_sums;
 
 /*
- * A series of reports, one cost for all of it (plan_series.c): of counts by a strategy, or of sums.  Of the rules max_rows, and of parts their cells,
- * are of a unit in one period.  first: what the series was when it was created, if it has been prolonged since: the noise is what it was.
+ * A series of reports, one cost for all of it (plan_series.c): of counts by a
+ * strategy, or of sums.  Of the rules max_rows, and of parts their cells, are
+ * of a unit in one period.  first: what the series was when it was created, if
+ * it has been prolonged since: the noise is what it was.
  */
 typedef struct pe_plan_series
 {
-	const pe_strategy *cells;	/* measured in each period; NULL: sums are; all that is pointed at must outlive the plan, but for the parts */
-	const pe_plan_sums *sums;	/* its parts, copied, and which one max_stderr bounds; its rules and scale are not looked at */
+	/*
+	 * measured in each period; NULL: sums are; all that is pointed at must
+	 * outlive the plan, except the parts
+	 */
+	const pe_strategy *cells;
+	/*
+	 * its parts, copied, and which one max_stderr bounds; its rules and scale
+	 * are not looked at
+	 */
+	const pe_plan_sums *sums;
 	const pe_continual *time;	/* all periods */
 	const pe_continual *first;	/* NULL: time */
 	pe_presence presence;		/* the neighbours are those of the rules */
@@ -130,20 +148,23 @@ extern pe_plan_status pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums
  * what it points at must outlive the plan.  A method without privacy costs nothing and cannot
  * be run by a plan.
  */
-extern pe_plan_status pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan, const char **what);
-extern pe_plan_status pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem, pe_plan **plan, const char **what);
+extern pe_plan_status pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem,
+									   pe_plan **plan, const char **what);
+extern pe_plan_status pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem,
+										 pe_plan **plan, const char **what);
 
 /*
  * Quantiles on a public grid: takes neighbours and max_rows from the rules, which the cut of the rows follows
  * (pe_plan_follows), and fills in accounting and nano.  PE_PLAN_REFUSED for numbers that make no
  * sense, PE_PLAN_SHARES for a cost below one nano-unit for each level.  The fractions must outlive the plan.
  */
-extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_quantile_problem *problem,
-										   pe_plan **plan, const char **what);
+extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules,
+										   pe_quantile_problem *problem, pe_plan **plan, const char **what);
 
 /*
- * Of keys: rules' max_rows is how many keys of a unit count, each once; delta is charged, and ask's delta is the one at which
- * epsilon is meant.  PE_PLAN_COST also where accounting is pure, or delta is below 1e-18.
+ * Of keys: rules' max_rows is how many keys of a unit count, each once; delta
+ * is charged, and ask's delta is the one at which epsilon is meant.
+ * PE_PLAN_COST also where accounting is pure, or delta is below 1e-18.
  */
 extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta, pe_plan **plan);
 
@@ -151,17 +172,22 @@ extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rule
 extern pe_plan_status pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan);
 
 /*
- * Of one that goes on: series->first is there, and its first part cost nano; of ask accounting, cap and delta are read.  The cost is that of the whole, at the noise of the first part,
- * less that of `paid`, the periods that this payer, or block of time, has paid for before; NULL: none, and it pays for the whole.  At least 1 nano-unit.
+ * Of one that goes on: series->first is there, and its first part cost nano; of
+ * ask accounting, cap and delta are read.  The cost is that of the whole, at
+ * the noise of the first part, less that of `paid`, the periods that this
+ * payer, or block of time, has paid for before; NULL: none, and it pays for the
+ * whole.  At least 1 nano-unit.
  */
-extern pe_plan_status pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, int64_t nano,
-										   pe_plan **plan);
+extern pe_plan_status pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series,
+										   const pe_continual *paid, int64_t nano, pe_plan **plan);
 
 /*
- * Of period t of one that was paid for, and whose first part cost nano: what measures it.  The cost is that of one draw of this period
- * alone, rounded up, for a draw that the payment does not cover (ledger/series.h).
+ * Of period t of one that was paid for, and whose first part cost nano: what
+ * measures it.  The cost is that of one draw of this period alone, rounded up,
+ * for a draw that the payment does not cover (ledger/series.h).
  */
-extern pe_plan_status pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series, int64_t nano, int32_t t, pe_plan **plan);
+extern pe_plan_status pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series,
+										int64_t nano, int32_t t, pe_plan **plan);
 
 /* The least cost in nano-units that counts by dawa can divide. */
 extern int64_t pe_plan_least_dawa(void);
@@ -178,7 +204,10 @@ extern bool pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules);
 /* Its cost as an epsilon: pure, of an (epsilon, delta) method, or at the delta that was asked for. */
 extern double pe_plan_epsilon(const pe_plan *plan);
 
-/* The noise on counts, and its sensitivity (squared where rho is counted); NULL and 0 of other kinds, which draw several times. */
+/*
+ * The noise on counts, and its sensitivity (squared where rho is counted); NULL
+ * and 0 of other kinds, which draw several times.
+ */
 extern const pe_noise *pe_plan_noise(const pe_plan *plan);
 extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
 
@@ -193,23 +222,29 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
  * The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free.
  * Of blocks it is the noise of one with D = 1 and the whole share, which is the unit of variances (blocks/blocks.h).
  */
-extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
+extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
+								  pe_accounting accounting, int64_t nano);
 
 /* The noise of a part of a release of sums that cost nano, read again; NULL if there is none.  Free it with pe_free. */
-extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
+extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules,
+									   pe_accounting accounting, int64_t nano);
 
 /* The sensitivity of a part (squared, unless the accounting is pure); false if it is too large to be served. */
-extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
+extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
+									 pe_accounting accounting, pe_u128 *sensitivity);
 
 /*
- * The noise of each period of a series whose first part cost nano, read again: of sums that of each part, else one.  And in which units its
- * measurements are: 2^-lattice[b] of block or part b, of another strategy 2^-lattice[0].  NULL if there is none.  Free them with pe_free.
+ * The noise of each period of a series whose first part cost nano, read again:
+ * of sums that of each part, else one.  And in which units its measurements
+ * are: 2^-lattice[b] of block or part b, of another strategy 2^-lattice[0].
+ * NULL if there is none.  Free them with pe_free.
  */
 extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
-extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
+extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules,
+							 pe_accounting accounting, int64_t nano);
 
 /* ----------
  * Drawing
@@ -217,19 +252,26 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  */
 
 /*
- * Counts per column of the strategy, of blocks per cell of the tables that they need (pe_blocks_tables), of sums per column of
- * the strategy of each part, one after the other, noised:
- * strategy->rows numbers in released, in units of 2^-pe_noise_shift, of blocks of 2^-pe_plan_lattices.  exact: room
- * for as many, wiped at the end; where pe_poll does not return, the caller wipes it.  hold is
- * called when the draw that decides the release comes next: nothing polls after it.
+ * Counts per column of the strategy, of blocks per cell of the tables that they
+ * need (pe_blocks_tables), of sums per column of the strategy of each part, one
+ * after the other, noised: strategy->rows numbers in released, in units of
+ * 2^-pe_noise_shift, of blocks of 2^-pe_plan_lattices.  exact: room for as
+ * many, wiped at the end; where pe_poll does not return, the caller wipes it.
+ * hold is called when the draw that decides the release comes next: nothing
+ * polls after it.
  */
-extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
+extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact,
+							int64_t *released, void (*hold) (void));
 
 /*
- * y_t of period t of a series, cells->rows numbers in released, of sums pe_plan_rows, in units of pe_plan_series_lattices.  counts: from pe_continual_since to t, one
- * period after the other, each as pe_plan_measure takes it.  A period that was drawn and not stored may be drawn again: nothing of it has left.
+ * y_t of period t of a series, cells->rows numbers in released, of sums
+ * pe_plan_rows, in units of pe_plan_series_lattices.  counts: from
+ * pe_continual_since to t, one period after the other, each as pe_plan_measure
+ * takes it.  A period that was drawn and not stored may be drawn again: nothing
+ * of it has left.
  */
-extern void pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact, int64_t *released, void (*hold) (void));
+extern void pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts,
+								   pe_i128 *exact, int64_t *released, void (*hold) (void));
 
 /* Whether a plan of a series was made for this declaration of units in time: the door asks it before it charges. */
 extern bool pe_plan_follows_presence(const pe_plan *plan, const pe_presence *presence);
@@ -248,8 +290,9 @@ extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, doubl
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
 
 /*
- * A run of a plan of keys, in parts with disjoint keys; its cost is taken once.  Each slot with a count above 0 has a key
- * and what it adds up to for all rows; others have none.  Draws for all slots, and leaves of the keys that pass at
+ * A run of a plan of keys, in parts with disjoint keys; its cost is taken once.
+ * Each slot with a count above 0 has a key and what it adds up to for all rows;
+ * others have none.  Draws for all slots, and leaves of the keys that pass at
  * most `most` in passed; returns how many.  Polls nowhere.
  */
 typedef struct pe_plan_key_run pe_plan_key_run;
@@ -261,7 +304,8 @@ typedef struct pe_released_key
 } pe_released_key;
 
 extern pe_plan_key_run *pe_plan_begin_keys(const pe_plan *plan);
-extern size_t pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots, pe_released_key *passed, size_t most);
+extern size_t pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots,
+								pe_released_key *passed, size_t most);
 extern void pe_plan_end_keys(pe_plan_key_run *run);
 
 #endif

@@ -23,13 +23,15 @@ least_tail(const pe_plan *plan)
 	pe_u128		p;
 	uint64_t	q;
 
-	return pe_noise_gaussian_law(&plan->noise, &p, &q) ? pe_keys_least_tail(p, q, plan->rules.max_rows, plan->delta_atto) : 0;
+	return pe_noise_gaussian_law(&plan->noise, &p, &q)
+		? pe_keys_least_tail(p, q, plan->rules.max_rows, plan->delta_atto) : 0;
 }
 
 static bool
 keys_serve(const pe_plan *plan)
 {
-	return plan->delta_atto > 0 && pe_noise_is_served(plan->noise.accounting, plan->noise.sensitivity, plan->nano) && least_tail(plan) > 0;
+	return plan->delta_atto > 0 &&
+		pe_noise_is_served(plan->noise.accounting, plan->noise.sensitivity, plan->nano) && least_tail(plan) > 0;
 }
 
 /* The delta that is charged is the one that the threshold is for. */
@@ -115,7 +117,8 @@ draw_step(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots, pe
 }
 
 size_t
-pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots, pe_released_key *passed, size_t most)
+pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots,
+				  pe_released_key *passed, size_t most)
 {
 	pe_released_key step[STEP];
 	size_t		kept = 0;

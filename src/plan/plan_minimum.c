@@ -12,7 +12,10 @@ minimum_serves(const pe_plan *plan)
 	return plan->nano >= pe_minimum_least_cost(&plan->minimum) && (double) plan->nano <= PE_EPSILON_MAX * 1e9;
 }
 
-/* The range of the exponential mechanism is bounded, whatever it draws from (minimum/minimum_exponential.c). */
+/*
+ * The range of the exponential mechanism is bounded, for anything that it draws
+ * from (minimum/minimum_exponential.c).
+ */
 static pe_cost
 minimum_cost(const pe_plan *plan)
 {

@@ -76,7 +76,8 @@ pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan
 	*plan = pe_plan_begin(kind, ask);
 	(*plan)->approximate = kind == &approximate_kind;
 	(*plan)->rules = (pe_plan_rules) {
-		.neighbours = problem->substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = problem->max_rows, .cap = ask->cap
+		.neighbours = problem->substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE,
+		.max_rows = problem->max_rows, .cap = ask->cap
 	};
 	problem->accounting = ask->accounting;
 	problem->delta = (*plan)->delta;

@@ -33,7 +33,8 @@ quantiles_cost(const pe_plan *plan)
 static const pe_plan_kind quantiles_kind = {quantiles_serves, quantiles_cost, pe_plan_drawn_exactly, NULL};
 
 pe_plan_status
-pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_quantile_problem *problem, pe_plan **plan, const char **what)
+pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules,
+					 pe_quantile_problem *problem, pe_plan **plan, const char **what)
 {
 	*plan = pe_plan_begin(&quantiles_kind, ask);
 	(*plan)->rules = *rules;

@@ -1,33 +1,47 @@
 /*
  * plan_series.c
- *	  Plans of a series of reports: every period measured with the noise of one plan, for one cost, paid once.
+ *	  Plans of a series of reports: every period measured with the noise of one
+ *	  plan, for one cost, paid once.
  *
- * Released, period by period: y_t = sum_(s <= t) L_ts A x_s + noise, L of time/continual.h and A the strategy of the cells.
+ * Released, period by period: y_t = sum_(s <= t) L_ts A x_s + noise, L of
+ * time/continual.h and A the strategy of the cells.
  *
- * Neighbours and sensitivity, of the dataset's rules.  S is Delta^2 of A for the rows of a unit in one period, for add_remove
- * (strategy/strategy.h; of blocks blocks/blocks.h), and C the factor of time under pe_presence (time/continual.h), which has
- * substitute in it.  For all neighbours, with d_s the difference of period s as reading t sees it,
+ * Neighbours and sensitivity, of the dataset's rules.  S is Delta^2 of A for
+ * the rows of a unit in one period, for add_remove (strategy/strategy.h; of
+ * blocks blocks/blocks.h), and C the factor of time under pe_presence
+ * (time/continual.h), which has substitute in it.  For all neighbours, with d_s
+ * the difference of period s as reading t sees it,
  *
  *		sum_t |sum_s L_ts A d_s|^2 <= C S,
  *
- * both factors in integers, from the very L and A that are applied.  Of blocks S_b is what block b is drawn for; the vectors of a unit, scaled by
- * their shares, are no longer than k (blocks.h), so that the sum over blocks of sum_t |..|^2 / (C S_b) is at most 1.
+ * both factors in integers, from the very L and A that are applied.  Of blocks
+ * S_b is what block b is drawn for; the vectors of a unit, scaled by their
+ * shares, are no longer than k (blocks.h), so that the sum over blocks of sum_t
+ * |..|^2 / (C S_b) is at most 1.
  *
- * Of sums (plan_sums.c) A_i is the strategy of part i and S_i its Delta_i^2 for the rows, or the cells, of a unit in one period: a unit adds to A_i x_i
- * in a period a vector no longer than Delta_i, which is all that the factor of time asks for.  Shares divide the cost as they do there.
+ * Of sums (plan_sums.c) A_i is the strategy of part i and S_i its Delta_i^2 for
+ * the rows, or the cells, of a unit in one period: a unit adds to A_i x_i in a
+ * period a vector no longer than Delta_i, which is all that the factor of time
+ * asks for.  Shares divide the cost as they do there.
  *
- * Cost: sigma^2 = C S / (2 rho), and the whole series costs rho: the discrete Gaussian mechanism with a vector that comes in parts.
- * y_t may depend on y_0 .. y_(t-1) by way of later rows; rho_t = |sum_s L_ts A d_s|^2 / (2 sigma^2) given these adds up to at
- * most rho on every path (fully adaptive composition: accounting/filter.h).  That holds for fixed cuts too: on every path the sets of
- * all readings are parts of one set of p periods.  A period has no cost of its own: each draw takes the whole cost, from an
- * allowance of its own.  A draw that was not stored may be repeated.  One draw of each period leaves.
+ * Cost: sigma^2 = C S / (2 rho), and the whole series costs rho: the discrete
+ * Gaussian mechanism with a vector that comes in parts.  y_t may depend on
+ * y_0 .. y_(t-1) by way of later rows; rho_t = |sum_s L_ts A d_s|^2 / (2
+ * sigma^2) given these adds up to at most rho on every path (fully adaptive
+ * composition: accounting/filter.h).  That holds for fixed cuts too: on every
+ * path the sets of all readings are parts of one set of p periods.  A period
+ * has no cost of its own: each draw takes the whole cost, from an allowance of
+ * its own.  A draw that was not stored may be repeated.  One draw of each
+ * period leaves.
  *
- * Prolonged: L of T' periods begins with that of T, and sigma stays.  The whole costs rho C' / C, rounded up.  A payer of
- * the first part pays the difference.  Another payer, and a block of time that was not charged before, pay all of it: a row of a new period loses
- * as much as one of an old period did.
+ * Prolonged: L of T' periods begins with that of T, and sigma stays.  The whole
+ * costs rho C' / C, rounded up.  A payer of the first part pays the difference.
+ * Another payer, and a block of time that was not charged before, pay all of
+ * it: a row of a new period loses as much as one of an old period did.
  *
- * One period once more: a draw of y_t beside those that are paid for is a Gaussian mechanism of its own, with
- * |sum_s L_ts A d_s|^2 <= C_t S: C_t of one period, and the cost rho C_t / C, rounded up.
+ * One period once more: a draw of y_t beside those that are paid for is a
+ * Gaussian mechanism of its own, with |sum_s L_ts A d_s|^2 <= C_t S: C_t of one
+ * period, and the cost rho C_t / C, rounded up.
  */
 #include "plan/private.h"
 
@@ -126,7 +140,8 @@ vectors_of_period(const pe_plan_series *series, pe_accounting accounting)
 		return vectors_of_parts(series->sums, &rules, accounting);
 	if (series->cells->blocks == NULL)
 		return vector_of_matrix(series->cells, &rules);
-	return blocks_are_small(series->cells->blocks) ? pe_plan_vectors_of(series->cells->blocks, &rules, accounting) : NULL;
+	return blocks_are_small(series->cells->blocks)
+		? pe_plan_vectors_of(series->cells->blocks, &rules, accounting) : NULL;
 }
 
 /* S_b C; *vectors of them.  NULL if they are too large to be served. */
@@ -136,7 +151,8 @@ vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting ac
 	pe_noise_vector *vector = vectors_of_period(series, accounting);
 	bool		served = vector != NULL;
 
-	*vectors = series->cells == NULL ? series->sums->parts : series->cells->blocks != NULL ? series->cells->blocks->blocks : 1;
+	*vectors = series->cells == NULL ? series->sums->parts : series->cells->blocks != NULL
+		? series->cells->blocks->blocks : 1;
 	for (int32_t v = 0; served && v < *vectors; v++)
 		served = enlarge(&vector[v].sensitivity, factor);
 	if (served)
@@ -145,13 +161,18 @@ vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting ac
 	return NULL;
 }
 
-/* The noise that variances are in units of: of a part, or a strategy without blocks, its own.  False if it is beyond what is served. */
+/*
+ * The noise that variances are in units of: of a part, or a strategy without
+ * blocks, its own.  False if it is beyond what is served.
+ */
 static bool
-noise_of_series(const pe_plan_series *series, const pe_noise_vector *vector, pe_u128 factor, pe_accounting accounting, pe_noise *noise)
+noise_of_series(const pe_plan_series *series, const pe_noise_vector *vector, pe_u128 factor,
+				pe_accounting accounting, pe_noise *noise)
 {
 	pe_plan_rules rules = rules_of_period(series);
 
-	*noise = (pe_noise) {.accounting = accounting, .sensitivity = vector->sensitivity, .lattice = vector->lattice, .rounded = true};
+	*noise = (pe_noise) {.accounting = accounting, .sensitivity = vector->sensitivity,
+		.lattice = vector->lattice, .rounded = true};
 	if (series->cells == NULL || series->cells->blocks == NULL)
 		return true;
 	*noise = pe_plan_unit_noise(series->cells->blocks, &rules, accounting);
@@ -237,7 +258,8 @@ begin_series(const pe_plan_ask *ask, const pe_plan_series *series, const pe_cont
 	plan->vector = vectors_of_series(series, plan->factor[NOISE], ask->accounting, &plan->vectors);
 	if (plan->vector == NULL)
 		return PE_PLAN_SENSITIVE;
-	return noise_of_series(series, plan->vector + (series->sums != NULL ? series->sums->bounded : 0), plan->factor[NOISE], ask->accounting, &plan->noise) ? PE_PLAN_MADE : PE_PLAN_SENSITIVE;
+	return noise_of_series(series, plan->vector + (series->sums != NULL ? series->sums->bounded : 0),
+						   plan->factor[NOISE], ask->accounting, &plan->noise) ? PE_PLAN_MADE : PE_PLAN_SENSITIVE;
 }
 
 pe_plan_status
@@ -251,7 +273,8 @@ pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan 
 	if (status != PE_PLAN_MADE)
 		return status;
 	if (ask->max_stderr > 0)
-		nano = pe_noise_least_nano(ask->accounting, (*plan)->noise.sensitivity, ask->max_stderr, ldexp(series->scale, -(*plan)->noise.lattice));
+		nano = pe_noise_least_nano(ask->accounting, (*plan)->noise.sensitivity, ask->max_stderr,
+								   ldexp(series->scale, -(*plan)->noise.lattice));
 	return pe_plan_end(*plan, nano);
 }
 
@@ -282,7 +305,8 @@ end_at_noise(pe_plan *plan, int64_t nano)
 }
 
 pe_plan_status
-pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, int64_t nano, pe_plan **plan)
+pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid,
+					 int64_t nano, pe_plan **plan)
 {
 	pe_plan_status status;
 
@@ -303,7 +327,8 @@ pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series, int64_t 
 		pe_bug("a period that a series does not have");
 	presence.neighbours = series->rules.neighbours;
 	(*plan)->period = t + 1;
-	return pe_continual_factor_of_period(series->time, &presence, t, &(*plan)->factor[PERIOD]) ? end_at_noise(*plan, nano) : PE_PLAN_SENSITIVE;
+	return pe_continual_factor_of_period(series->time, &presence, t, &(*plan)->factor[PERIOD])
+		? end_at_noise(*plan, nano) : PE_PLAN_SENSITIVE;
 }
 
 bool
@@ -387,7 +412,8 @@ columns_of(const pe_plan *plan, const pe_tables *tables)
 	size_t		columns = 0;
 
 	if (plan->strategy != NULL)
-		return plan->strategy->blocks != NULL ? (size_t) tables->first[tables->tables] : (size_t) plan->strategy->columns;
+		return plan->strategy->blocks != NULL ? (size_t) tables->first[tables->tables]
+			: (size_t) plan->strategy->columns;
 	for (int i = 0; i < plan->parts; i++)
 		columns += (size_t) plan->part[i].strategy->columns;
 	return columns;
@@ -407,7 +433,8 @@ apply_cells(const pe_plan *plan, const pe_tables *tables, const int64_t *z, pe_i
 
 /* A z of counts that pe_continual_weigh takes as they are. */
 static void
-measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns, const int64_t *counts, pe_i128 *exact)
+measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns,
+			 const int64_t *counts, pe_i128 *exact)
 {
 	int64_t    *z = pe_alloc(columns, sizeof(*z));
 
@@ -421,7 +448,8 @@ measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t col
 #define HALF 31
 
 static void
-measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns, const int64_t *sums, pe_i128 *exact)
+measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns,
+			 const int64_t *sums, pe_i128 *exact)
 {
 	size_t		numbers = columns * (size_t) (t + 1 - pe_continual_since(plan->series.time, t));
 	size_t		rows = (size_t) pe_plan_rows(plan);
@@ -460,7 +488,8 @@ measure_exactly(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *
 }
 
 void
-pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact, int64_t *released, void (*hold) (void))
+pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact,
+					   int64_t *released, void (*hold) (void))
 {
 	pe_allowance allowance = pe_plan_allowance(plan);
 

@@ -1,27 +1,33 @@
 /*
  * plan_sums.c
- *	  Plans of sums: several vectors of sums and counts, each measured by a strategy of its
- *	  own, from one scan, for one cost.
+ *	  Plans of sums: several vectors of sums and counts, each measured by a
+ *	  strategy of its own, from one scan, for one cost.
  *
- * Released: y_i = A_i x_i + noise_i for every part i.  x_i are sums by cells of what rows add, integers in
- * [-B_i, B_i] (of counts in [0, 1]); or counts of units by cells (domain/sums.h).
+ * Released: y_i = A_i x_i + noise_i for every part i.  x_i are sums by cells of
+ * what rows add, integers in [-B_i, B_i] (of counts in [0, 1]); or counts of
+ * units by cells (domain/sums.h).
  *
- * Neighbours and sensitivity, of the dataset's rules; |a| is the largest norm of a column of A_i.
- * A unit adds to A_i x_i at most k vectors b a_j, b in [-B_i, B_i], k rows being left of each unit.  So
+ * Neighbours and sensitivity, of the dataset's rules; |a| is the largest norm
+ * of a column of A_i.  A unit adds to A_i x_i at most k vectors b a_j, b in
+ * [-B_i, B_i], k rows being left of each unit.  So
  *
  *		rows		add_remove  k B_i |a|          (norms are convex)
  *					substitute  2 k B_i |a|        two such sums; of counts, b in {0, 1}, the strategy's own
  *												   distance (strategy/strategy.h)
  *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
  *
- * All are integers, computed from the very A_i.  Part i gets noise for Delta_i / sqrt(share_i) (PE_PURE: Delta_i / share_i).
- * Shares are positive and add up to at most 1, so that for all neighbours together
- * sum_i |A_i (x_i - x_i')|^2 / sigma_i^2 <= 2 rho (strategy/share.h): discrete Gaussian noise with a variance for each
- * coordinate (Canonne, Kamath, Steinke, arXiv:2004.00010, Theorem 14).  PE_PURE: the same of L1 norms and scales.
+ * All are integers, computed from the very A_i.  Part i gets noise for
+ * Delta_i / sqrt(share_i) (PE_PURE: Delta_i / share_i).  Shares are positive
+ * and add up to at most 1, so that for all neighbours together sum_i |A_i (x_i
+ * - x_i')|^2 / sigma_i^2 <= 2 rho (strategy/share.h): discrete Gaussian noise
+ * with a variance for each coordinate (Canonne, Kamath, Steinke,
+ * arXiv:2004.00010, Theorem 14).  PE_PURE: the same of L1 norms and scales.
  *
- * A condition, a number that is absent and an attribute without a cell only make b smaller.
+ * A condition, a number that is absent and an attribute without a cell only
+ * make b smaller.
  *
- * Cost: that rho; a pure epsilon costs a cap in rho what any pure mechanism does.
+ * Cost: that rho; a pure epsilon costs a cap in rho what any pure mechanism
+ * does.
  */
 #include "plan/private.h"
 
@@ -71,13 +77,15 @@ units_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 }
 
 bool
-pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity)
+pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
+						 pe_accounting accounting, pe_u128 *sensitivity)
 {
 	bool		pure = accounting == PE_PURE;
 
 	if (part->cells < 0 || part->bound < 1 || (part->cells > 0 && (part->is_signed || part->bound != 1)))
 		pe_bug("a part of sums that cannot be");
-	return part->cells > 0 ? units_sensitivity(part, rules, pure, sensitivity) : rows_sensitivity(part, rules, pure, sensitivity);
+	return part->cells > 0 ? units_sensitivity(part, rules, pure, sensitivity)
+		: rows_sensitivity(part, rules, pure, sensitivity);
 }
 
 /* ------------------------------------------------------------------
@@ -86,7 +94,8 @@ pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, p
  */
 
 bool
-pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise_vector *vector)
+pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
+					pe_noise_vector *vector)
 {
 	const uint64_t whole = PE_WHOLE_SHARE;
 	pe_u128		sensitivity;
@@ -95,7 +104,8 @@ pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_acc
 		pe_bug("sums are not measured by blocks");
 	vector->count = (size_t) part->strategy->rows;
 	return pe_plan_part_sensitivity(part, rules, accounting, &sensitivity) &&
-		pe_share_calibrate(accounting == PE_PURE ? PE_L1 : PE_L2, sensitivity, &whole, 1, part->share, &vector->sensitivity, &vector->lattice);
+		pe_share_calibrate(accounting == PE_PURE ? PE_L1 : PE_L2, sensitivity, &whole, 1,
+						   part->share, &vector->sensitivity, &vector->lattice);
 }
 
 pe_noise *
@@ -128,7 +138,8 @@ sums_serve(const pe_plan *plan)
 static pe_cost
 sums_cost(const pe_plan *plan)
 {
-	return pe_cost_exact(plan->accounting, plan->nano, plan->accounting == PE_PURE ? pe_nano_rho_of_pure(plan->rules.cap, plan->nano) : 0);
+	return pe_cost_exact(plan->accounting, plan->nano,
+						 plan->accounting == PE_PURE ? pe_nano_rho_of_pure(plan->rules.cap, plan->nano) : 0);
 }
 
 void
@@ -143,7 +154,8 @@ pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact)
 }
 
 static void
-sums_measure(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void))
+sums_measure(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact,
+			 int64_t *released, void (*hold) (void))
 {
 	pe_plan_apply_parts(plan, columns, exact);
 	hold();
@@ -183,7 +195,8 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 			return PE_PLAN_SENSITIVE;
 	bounded = &plan->vector[sums->bounded];
 	if (ask->max_stderr > 0)
-		nano = pe_noise_least_nano(ask->accounting, bounded->sensitivity, ask->max_stderr, ldexp(sums->scale, -bounded->lattice));
+		nano = pe_noise_least_nano(ask->accounting, bounded->sensitivity, ask->max_stderr,
+								   ldexp(sums->scale, -bounded->lattice));
 	return pe_plan_end(plan, nano);
 }
 
@@ -193,7 +206,8 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 	bool		same = (plan->kind == &sums_kind || plan->series.sums != NULL) && plan->parts == sums->sums;
 
 	for (int i = 0; same && i < plan->parts; i++)
-		same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[i]) && plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[i]) &&
+		same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[i]) &&
+			plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[i]) &&
 			plan->part[i].cells == sums->sum[i].most;
 	return same;
 }

@@ -46,7 +46,11 @@ struct pe_plan
 	pe_minimum_problem minimum;
 	pe_quantile_problem quantiles;
 	pe_plan_series series;		/* time: NULL of other kinds */
-	pe_u128		factor[4];		/* of a series: C of all of it, of what the noise is calibrated to, of what is paid, and of one period (plan_series.c) */
+	/*
+	 * of a series: C of all of it, of what the noise is calibrated to, of what
+	 * is paid, and of one period (plan_series.c)
+	 */
+	pe_u128		factor[4];
 	int32_t		period;			/* of a series: the only one that is measured, from 1; 0: any */
 };
 
@@ -69,12 +73,17 @@ extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
  * What each block is drawn with; NULL if a sensitivity is too large to be served, or the shares are of the other norm.
  * And the noise of a block with D = 1 and the whole share: k^2 N, or k N, times 2^PE_SHARE_BITS.
  */
-extern pe_noise_vector *pe_plan_vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting);
+extern pe_noise_vector *pe_plan_vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules,
+										   pe_accounting accounting);
 extern pe_noise pe_plan_unit_noise(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting);
 
-/* The plan copies its parts, so that none changes once it is checked; and what one is drawn with, false if its sensitivity is too large to be served. */
+/*
+ * The plan copies its parts, so that none changes once it is checked; and what
+ * one is drawn with, false if its sensitivity is too large to be served.
+ */
 extern void pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums);
-extern bool pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise_vector *vector);
+extern bool pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules,
+								pe_accounting accounting, pe_noise_vector *vector);
 
 /* A_i x_i of all parts, one after the other. */
 extern void pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact);
