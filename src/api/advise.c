@@ -2,9 +2,11 @@
  * advise.c
  *	  dp.advise: what answers of a certain precision would cost.
  *
- * The caller guesses how many rows are in each group; everything else is public.  No row is read, nothing is charged.
- * Errors fall as the cost grows, so the least cost is found by bisection.  It is told as an epsilon of three digits, rounded
- * up, and as the rho that a request of this epsilon is charged.
+ * The caller guesses how many rows are in each group; everything else is
+ * public.  No row is read, nothing is charged.  Errors fall as the cost grows,
+ * so the least cost is found by bisection.  It is reported as an epsilon of
+ * three digits, rounded up, and as the rho that a request of this epsilon is
+ * charged.
  */
 #include "postgres.h"
 
@@ -26,7 +28,7 @@ enum
 	ARG_DATASET, ARG_AGGREGATES, ARG_BY, ARG_PREDICATE, ARG_GUESS, ARG_BUDGET
 };
 
-/* The standard errors that are told, relative to the guess. */
+/* The standard errors that are reported, relative to the guess. */
 static const double precisions[] = {0.01, 0.05, 0.1};
 
 /* The precision at which ways to count are compared. */
@@ -209,10 +211,12 @@ hint_of(pe_aggregation *g, double guess, double precision, int64 nano)
 	if (g->aggregates > 1)
 		return "together in one request, for one charge";
 	if (g->aggregate[0].kind == PE_AGG_QUANTILE)
-		return psprintf("standard error of its rank %s, of %s rows in a group", figure(precision * guess), figure(guess));
+		return psprintf("standard error of its rank %s, of %s rows in a group",
+						figure(precision * guess), figure(guess));
 	pe_aggregation_errors(g, guess, nano, &error);
 	pe_aggregation_relative_errors(g, guess, nano, &relative);
-	return psprintf("standard error %s, of %s in a group", figure(precision * error / relative), figure(error / relative));
+	return psprintf("standard error %s, of %s in a group",
+					figure(precision * error / relative), figure(error / relative));
 }
 
 /* Rows for aggregates of one request. */
@@ -267,7 +271,9 @@ advise_aggregates(call *c)
 		advise(c, g->text[0], g, &request[i]);
 	}
 	if (asked->sums.aggregates > 1)
-		advise(c, "all of them", aggregation_of(c, &request[asked->sums.aggregates], asked->sums.aggregate, asked->sums.aggregates), &request[asked->sums.aggregates]);
+		advise(c, "all of them",
+			   aggregation_of(c, &request[asked->sums.aggregates], asked->sums.aggregate, asked->sums.aggregates),
+			   &request[asked->sums.aggregates]);
 }
 
 /* ------------------------------------------------------------------
@@ -283,7 +289,8 @@ prefixes(const pe_aggregation *g, int attribute)
 
 	initStringInfo(&text);
 	for (int a = 0; a < g->groups; a++)
-		appendStringInfo(&text, "%s%s(%s)", a > 0 ? " * " : "", a == attribute ? "prefix" : "identity", quote_identifier(g->columns[a].name));
+		appendStringInfo(&text, "%s%s(%s)", a > 0 ? " * " : "",
+						 a == attribute ? "prefix" : "identity", quote_identifier(g->columns[a].name));
 	return text.data;
 }
 
@@ -343,7 +350,8 @@ find_ways(const pe_aggregation *g, way *ways)
 	if (g->groups > 1)
 		ways[count++] = (way) {psprintf("marginals(%d)", k), fmax(possible_groups(g) / largest_table(g, k), 1)};
 	for (int a = 0; a < g->groups; a++)
-		if (g->columns[a].ordered && pe_type_has_bins(g->columns[a].type) && pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
+		if (g->columns[a].ordered && pe_type_has_bins(g->columns[a].type) &&
+			pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
 			ways[count++] = (way) {prefixes(g, a), 1};
 	return count;
 }
@@ -361,7 +369,10 @@ price_counts(pe_request *request, advice *row)
 	row->epsilon = rounded_up(row->epsilon);
 }
 
-/* The cost of a workload whose largest standard error is that of the compared precision; then of its epsilon, rounded up. */
+/*
+ * The cost of a workload whose largest standard error is that of the compared
+ * precision; then of its epsilon, rounded up.
+ */
 static void
 advise_way(call *c, const way *w)
 {
@@ -431,7 +442,8 @@ read_arguments(FunctionCallInfo fcinfo, call *c)
 
 	pe_request_init(request, PE_ASK_SUMS, "dp.aggregate");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->sums.aggregates);
+	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates",
+												"an aggregate", &request->sums.aggregates);
 	request->attribute = pe_names_argument(fcinfo, ARG_BY, "by", "an attribute of by", &request->attributes);
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);

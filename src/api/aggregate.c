@@ -41,7 +41,8 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
 	pe_request_init(request, PE_ASK_SUMS, "dp.aggregate");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->sums.aggregates);
+	request->sums.aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates",
+												"an aggregate", &request->sums.aggregates);
 	request->attribute = pe_names_argument(fcinfo, ARG_BY, "by", "an attribute of by", &request->attributes);
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->workload = pe_optional_text(fcinfo, ARG_WORKLOAD);

@@ -162,7 +162,7 @@ begin_simulation(const comparison *c, simulation *s)
 			s->counts[column_of_cell[cell]] += c->example[cell];
 }
 
-/* The example is public: a draw that is cancelled tells nothing. */
+/* The example is public: a draw that is cancelled reveals nothing. */
 static void
 hold_nothing(void)
 {
@@ -287,7 +287,10 @@ read_example(FunctionCallInfo fcinfo, comparison *c)
 	c->example = count;
 }
 
-/* dawa is for a single ordered attribute, and has a pure epsilon whatever the others have: that promises more. */
+/*
+ * dawa is for a single ordered attribute, and always has a pure epsilon: that
+ * promises more than the others.
+ */
 static void
 check_method(const comparison *c, pe_method method)
 {
@@ -332,7 +335,8 @@ read_methods(FunctionCallInfo fcinfo, comparison *c)
 		list_methods(c);
 		return;
 	}
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_METHODS), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &c->methods);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_METHODS), TEXTOID, -1,
+					  false, TYPALIGN_INT, &elements, &nulls, &c->methods);
 	c->row = palloc0((c->methods + 1) * sizeof(found));
 	for (int i = 0; i < c->methods; i++)
 	{

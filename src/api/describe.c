@@ -47,11 +47,15 @@ line(ReturnSetInfo *result, const char *format,...)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Levels as SQL writes them: blanks, commas and the empty text are seen then.  Of a column without a type the numbers too. */
+/*
+ * Levels as SQL writes them: blanks, commas and the empty text are seen then.
+ * Of a column without a type the numbers too.
+ */
 static const char *
 shown_point(const pe_column *column, int i)
 {
-	bool		plain = column->domain.kind == PE_BINS || column->type == BOOLOID || (OidIsValid(column->type) && pe_type_is_number(column->type));
+	bool		plain = column->domain.kind == PE_BINS || column->type == BOOLOID ||
+		(OidIsValid(column->type) && pe_type_is_number(column->type));
 
 	return plain ? column->points[i] : quote_literal_cstr(column->points[i]);
 }
@@ -85,7 +89,8 @@ describe_fault(ReturnSetInfo *result, const char *fault, const char *consequence
 
 /* The same of a column that is no attribute. */
 static void
-describe_needed_column(ReturnSetInfo *result, const pe_dataset *dataset, const char *column, AttrNumber number, const char *type, const char *consequence)
+describe_needed_column(ReturnSetInfo *result, const pe_dataset *dataset, const char *column,
+					   AttrNumber number, const char *type, const char *consequence)
 {
 	MemoryContext here = CurrentMemoryContext;
 	char	   *fault;
@@ -129,7 +134,8 @@ static char *
 promise(pe_accounting accounting, double epsilon, double delta, double delta_share)
 {
 	return accounting == PE_PURE ? psprintf("pure epsilon %g", epsilon)
-		: psprintf("epsilon %g at delta %g (%s, delta_share %g)", epsilon, delta, pe_accounting_name(accounting), delta_share);
+		: psprintf("epsilon %g at delta %g (%s, delta_share %g)",
+				   epsilon, delta, pe_accounting_name(accounting), delta_share);
 }
 
 static void
@@ -139,7 +145,8 @@ describe_values(ReturnSetInfo *result, const pe_dataset *dataset)
 		 ? "protected: the values of %s in all rows, up to a change of %s in each; rows and other columns are public"
 		 : "protected: the value of %s in any one row, up to a change of %s; rows and other columns are public",
 		 dataset->private_column, pe_number_text(dataset->max_change));
-	describe_needed_column(result, dataset, dataset->private_column, dataset->private_number, dataset->private_type, "nothing can be asked");
+	describe_needed_column(result, dataset, dataset->private_column, dataset->private_number,
+						   dataset->private_type, "nothing can be asked");
 }
 
 static void
@@ -155,7 +162,8 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 			 : "protected: the presence of all rows with the same %s", dataset->unit);
 	if (dataset->unit != NULL)
 		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
-	describe_needed_column(result, dataset, dataset->unit, dataset->unit_number, dataset->unit_type, "nothing can be asked");
+	describe_needed_column(result, dataset, dataset->unit, dataset->unit_number,
+						   dataset->unit_type, "nothing can be asked");
 }
 
 static void
@@ -163,7 +171,8 @@ describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	if (dataset->time_attribute == NULL)
 		return;
-	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares", dataset->time_attribute, dataset->time_type);
+	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares",
+		 dataset->time_attribute, dataset->time_type);
 	if (dataset->append_only)
 		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as %s",
 			 !dataset->held ? "the owner declares" : pe_time_is_held(dataset) ? "triggers on the table hold"
@@ -186,11 +195,13 @@ describe_blocks(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	if (dataset->max_blocks == 0)
 		return;
-	line(result, "blocks: the cap holds for every %s of %s%s%s; a question is charged to those whose rows it reads (dp.blocks)", length_of_blocks(dataset),
+	line(result, "blocks: the cap holds for every %s of %s%s%s; "
+		 "a question is charged to those whose rows it reads (dp.blocks)", length_of_blocks(dataset),
 		 dataset->time_attribute, strcmp(dataset->time_type, "timestamp with time zone") == 0 ? ", local time of " : "",
 		 strcmp(dataset->time_type, "timestamp with time zone") == 0 ? dataset->block_zone : "");
 	if (dataset->unit != NULL)
-		line(result, "  the rows of one %s lie in at most %d of them, as the owner declares: it loses no more than so many caps", dataset->unit,
+		line(result, "  the rows of one %s lie in at most %d of them, as the owner declares: "
+			 "it loses no more than so many caps", dataset->unit,
 			 dataset->max_blocks);
 }
 
@@ -201,7 +212,7 @@ percent(pe_percentage percentage)
 		: psprintf("about %.0f %% (+- %.0f)", percentage.part, percentage.stderr_);
 }
 
-/* The fewest rows of a unit of which 95 % of all are kept. */
+/* The fewest rows of a unit with which 95 % of all are kept. */
 static int
 rows_that_suffice(const pe_sizes *sizes)
 {
@@ -215,8 +226,10 @@ rows_that_suffice(const pe_sizes *sizes)
 static void
 describe_cut(ReturnSetInfo *result, const pe_sizes *sizes, int rows)
 {
-	line(result, "    %s of units have at most %d row%s; max_rows %d keeps %s%s of rows", percent(pe_sizes_units_within(sizes, rows)),
-		 rows, rows == 1 ? "" : "s", rows, pe_sizes_are_cut(sizes) ? "at most " : "", percent(pe_sizes_rows_kept(sizes, rows)));
+	line(result, "    %s of units have at most %d row%s; max_rows %d keeps %s%s of rows",
+		 percent(pe_sizes_units_within(sizes, rows)),
+		 rows, rows == 1 ? "" : "s", rows, pe_sizes_are_cut(sizes) ? "at most " : "",
+		 percent(pe_sizes_rows_kept(sizes, rows)));
 }
 
 /* What dp.rows_per_unit found, to those who may read it. */
@@ -253,11 +266,13 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 	if (pe_dataset_owned_by(dataset, GetUserId()))
 		line(result, "cap: %s for everybody together%s; epsilon %.4g of it is left%s",
 			 promise(dataset->accounting, dataset->epsilon, dataset->delta, dataset->delta_share),
-			 dataset->max_blocks > 0 ? ", in each block" : "", pe_dataset_epsilon_left(dataset), dataset->max_blocks > 0 ? " in the block that has lost most" : "");
+			 dataset->max_blocks > 0 ? ", in each block" : "", pe_dataset_epsilon_left(dataset),
+			 dataset->max_blocks > 0 ? " in the block that has lost most" : "");
 	if (budget != NULL)
 		line(result, "your budget (role %s): %s%s; epsilon %.4g of it is left%s", budget->role,
 			 promise(budget->accounting, budget->epsilon, budget->delta, budget->delta_share),
-			 budget->per_block ? ", in each block" : "", pe_budget_epsilon_left(budget), budget->per_block ? " in the block that has lost most" : "");
+			 budget->per_block ? ", in each block" : "", pe_budget_epsilon_left(budget),
+			 budget->per_block ? " in the block that has lost most" : "");
 	else
 		line(result, "you have no budget of your own on it");
 }
@@ -269,8 +284,10 @@ describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_show
 	for (int i = 0; i < count; i++)
 		if (columns[i].column.domain.kind == PE_BINS && columns[i].fault == NULL)
 		{
-			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
-				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].column.name), quote_literal_cstr(dataset->private_column));
+			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, "
+				 "lower => '{-1}', upper => '{1}', epsilon => 0.1)",
+				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].column.name),
+				 quote_literal_cstr(dataset->private_column));
 			return;
 		}
 }
@@ -289,7 +306,8 @@ describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_sh
 		line(result, "  and then dp.histogram with the same arguments");
 	}
 	else if (count > 0 && columns[0].fault == NULL)
-		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)", quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].column.name));
+		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].column.name));
 }
 
 Datum
@@ -304,7 +322,8 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	columns = pe_columns_show(dataset, &count);
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
 	if (dataset->frozen)
-		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, nothing can be charged until the owner calls dp.attest");
+		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, "
+			 "nothing can be charged until the owner calls dp.attest");
 	if (pe_dataset_has_values(dataset))
 		describe_values(result, dataset);
 	else

@@ -104,7 +104,8 @@ take_fit(pe_call *call)
 	if (call->reply.values != PE_MODEL_VALUES(terms))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms", call->reply.release_id)));
+				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms",
+						call->reply.release_id)));
 	c->coefficient = (double *) call->reply.value;
 	c->deviation = c->coefficient + terms;
 }

@@ -155,7 +155,7 @@ forget(void *argument)
 		*s->all_bytes -= s->bytes;
 }
 
-/* A group without rows; whatever is wrong with the options is an error here. */
+/* A group without rows; anything wrong with the options is an error here. */
 static state *
 new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 {
@@ -210,7 +210,8 @@ check_memory(state *s)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("the rows of the aggregate need more than pg_epsilon.max_memory"),
 				 errdetail("Nothing was charged for this group."),
-				 errhint("dp.fit scans a table that is larger than memory; or let a superuser raise pg_epsilon.max_memory.")));
+				 errhint("dp.fit scans a table that is larger than memory; "
+						 "or let a superuser raise pg_epsilon.max_memory.")));
 	*s->all_bytes = all;
 	s->bytes = bytes;
 }
@@ -252,7 +253,8 @@ array_argument(const state *s, FunctionCallInfo fcinfo)
 	if (array != NULL && !pe_float_array_has(array, s->call.request.attributes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->call.request.attributes)));
+				 errmsg("features must have one dimension and as many elements as the options name (%d)",
+						s->call.request.attributes)));
 	return array;
 }
 

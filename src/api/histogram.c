@@ -157,7 +157,8 @@ lattices(const pe_histogram *h)
 	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
 	pe_accounting accounting = h->asked.ask.accounting;
 
-	return pe_plan_lattices(&h->kept.strategy, &rules, accounting, pe_nano_left(pe_cost_amount(pe_plan_cost(h->asked.plan)), accounting));
+	return pe_plan_lattices(&h->kept.strategy, &rules, accounting,
+							pe_nano_left(pe_cost_amount(pe_plan_cost(h->asked.plan)), accounting));
 }
 
 /* A replay is of what was measured then: another strategy perhaps than would be made now. */
@@ -195,7 +196,8 @@ reconstruct(counts_call *c)
 	if (c->call.reply.values != h->kept.strategy.rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->call.reply.release_id)));
+				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy",
+						c->call.reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->call.reply.value,
 					noise, h->variance, h->asked.request->counts.nonnegative);
 }
@@ -258,7 +260,8 @@ check_answers(const pe_histogram *h)
 	pe_classes	none = {0};
 
 	if (strategy->blocks != NULL)
-		memory += pe_reconstruction_memory(strategy, &h->workload, &none) + (size_t) strategy->rows * (sizeof(int64) + sizeof(double));
+		memory += pe_reconstruction_memory(strategy, &h->workload, &none)
+			+ (size_t) strategy->rows * (sizeof(int64) + sizeof(double));
 	pe_check_memory(memory);
 }
 
@@ -274,7 +277,8 @@ resolve_answered(pe_call *call)
 }
 
 static const pe_ask_kind ask_counts = {
-	.validate = validate_counts, .resolve = resolve_answered, .know = reuse, .door = ask_for_counts, .buys = buys_of_counts
+	.validate = validate_counts, .resolve = resolve_answered,
+	.know = reuse, .door = ask_for_counts, .buys = buys_of_counts
 };
 
 Datum
@@ -341,10 +345,10 @@ resolve_bounded(pe_call *call)
 	resolve_counts(call);
 }
 
-/* dp.quote, which tells a bound of all strategies. */
+/* dp.quote, which shows a bound of all strategies. */
 static const pe_ask_kind quote_counts = {.validate = validate_counts, .resolve = resolve_bounded};
 
-/* Everything that a quote tells; reads no row, charges nothing. */
+/* Everything that a quote shows; reads no row, charges nothing. */
 static void
 quote(counts_call *c)
 {
@@ -429,7 +433,8 @@ pe_sql_quote_queries(PG_FUNCTION_ARGS)
 
 	quote(&c);
 	pe_histogram_check_rows(&c.histogram->workload);
-	pe_check_memory((size_t) c.histogram->workload.queries * sizeof(double) + pe_labels_memory(&c.histogram->workload, c.histogram->columns));
+	pe_check_memory((size_t) c.histogram->workload.queries * sizeof(double)
+					+ pe_labels_memory(&c.histogram->workload, c.histogram->columns));
 	if (c.histogram->method != PE_METHOD_DAWA)
 		c.variance = pe_histogram_variances(c.histogram);
 	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);

@@ -147,7 +147,7 @@ forget(void *argument)
 		*s->all_bytes -= s->bytes;
 }
 
-/* A group without rows; whatever is wrong with the options is an error here. */
+/* A group without rows; anything wrong with the options is an error here. */
 static state *
 new_state(FunctionCallInfo fcinfo, MemoryContext parent)
 {
@@ -223,7 +223,7 @@ read_slopes(const state *s, FunctionCallInfo fcinfo, double *slope)
 	}
 }
 
-/* An offset is private: whatever it is is no error. */
+/* An offset is private: no value of it is an error. */
 static pe_i128
 offset_of(const state *s, FunctionCallInfo fcinfo)
 {

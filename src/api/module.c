@@ -24,6 +24,7 @@ _PG_init(void)
 	if (!pe_la_single_thread())
 		ereport(WARNING,
 				(errmsg("the linear algebra library of pg_epsilon runs threads of its own"),
-				 errdetail("It is limited to one thread now, but threads in a server process are a known source of hangs."),
+				 errdetail("It is limited to one thread now, "
+						   "but threads in a server process are a known source of hangs."),
 				 errhint("Install the serial variant of OpenBLAS (Debian: libopenblas0-serial).")));
 }

@@ -167,7 +167,8 @@ pe_sql_strategy_matrix(PG_FUNCTION_ARGS)
 	if (strategy->blocks != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy " INT64_FORMAT " is a list of %d blocks, not one matrix", PG_GETARG_INT64(0), strategy->blocks->blocks)));
+				 errmsg("strategy " INT64_FORMAT " is a list of %d blocks, not one matrix",
+						PG_GETARG_INT64(0), strategy->blocks->blocks)));
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(strategy->rows, cells, &entry);
 	by_column = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));

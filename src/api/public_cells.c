@@ -48,7 +48,7 @@ numeric_of_text(const char *text)
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* A billionth below an edge: no expression that is told apart there is meant. */
+/* A billionth below an edge: no expression is expected to separate the two. */
 static Datum
 numeric_below(Datum edge)
 {
@@ -124,7 +124,8 @@ fill_bins(pe_public_attribute *a, const pe_column *column)
 	a->low = a->edge;
 	a->high = palloc(a->ordered * sizeof(Datum));
 	for (int32 i = 0; i < a->ordered; i++)
-		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : pe_public_below(a->type, a->edge[i + 1]);
+		a->high[i] = i == a->ordered - 1 && !column->domain.open
+			? a->edge[i + 1] : pe_public_below(a->type, a->edge[i + 1]);
 }
 
 static int32
@@ -146,7 +147,8 @@ static uint64
 hash_of(const pe_column *column)
 {
 	const pe_attribute *domain = &column->domain;
-	const int64 kind[] = {column->number, column->type, domain->kind, domain->outside, domain->nulls, domain->open, domain->points};
+	const int64 kind[] = {column->number, column->type, domain->kind, domain->outside,
+						  domain->nulls, domain->open, domain->points};
 	uint64		hash = hash_with(0, kind, sizeof(kind));
 
 	for (int i = 0; i < domain->points; i++)
@@ -181,13 +183,15 @@ fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 static Oid
 unit_type(const pe_dataset *dataset)
 {
-	return dataset->unit == NULL ? InvalidOid : DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(dataset->unit_type)));
+	return dataset->unit == NULL
+		? InvalidOid : DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(dataset->unit_type)));
 }
 
 static void
 load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
 {
-	pe_column  *columns = names == NULL ? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
+	pe_column  *columns = names == NULL
+		? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
 
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
 	for (int i = 0; i < count; i++)
@@ -288,8 +292,10 @@ add_collation(StringInfo to, Oid type, Oid collation)
 	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 	if (!HeapTupleIsValid(tuple))
 		return;
-	appendStringInfo(to, " COLLATE %s", quote_qualified_identifier(get_namespace_name(((Form_pg_collation) GETSTRUCT(tuple))->collnamespace),
-																   NameStr(((Form_pg_collation) GETSTRUCT(tuple))->collname)));
+	appendStringInfo(to, " COLLATE %s",
+					 quote_qualified_identifier(
+						 get_namespace_name(((Form_pg_collation) GETSTRUCT(tuple))->collnamespace),
+						 NameStr(((Form_pg_collation) GETSTRUCT(tuple))->collname)));
 	ReleaseSysCache(tuple);
 }
 
@@ -324,6 +330,7 @@ pe_public_columns(const char *dataset, const char **id)
 	if (d->unit != NULL && !unit_is_attribute)
 		add_column(&text, d->unit, d->unit_type, d->unit_typmod, d->unit_collation);
 	for (int i = 0; i < d->attributes; i++)
-		add_column(&text, d->attribute[i].name, d->attribute[i].type, typmod_of(&d->attribute[i]), d->attribute[i].collation);
+		add_column(&text, d->attribute[i].name, d->attribute[i].type,
+				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
 	return text.data;
 }

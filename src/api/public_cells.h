@@ -47,15 +47,17 @@ typedef struct pe_public_dataset
 } pe_public_dataset;
 
 /*
- * Attributes of these names, as far as they are declared, in this order; with names NULL all.  42704 if there is no such
- * dataset; other errors of a dataset that cannot be asked now.
+ * Attributes of these names, as far as they are declared, in this order; with
+ * names NULL all.  42704 if there is no such dataset; other errors of a dataset
+ * that cannot be asked now.
  */
 extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int count);
 
 /*
  * Whether this is what a request was validated by: columns of the dataset up to one without a name, at most `count`.
  */
-extern bool pe_public_is_same(const pe_public_dataset *declared, const pe_dataset *dataset, const pe_column *columns, int count);
+extern bool pe_public_is_same(const pe_public_dataset *declared, const pe_dataset *dataset,
+							  const pe_column *columns, int count);
 
 /* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
 extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);

@@ -2,7 +2,7 @@
  * remaining.c
  *	  dp.remaining: what is left of the caller's budget, in questions.
  *
- * It tells of that budget alone: what is left of the cap says what others spent.
+ * It shows that budget alone: what is left of the cap says what others spent.
  */
 #include "postgres.h"
 

@@ -33,8 +33,10 @@ PG_FUNCTION_INFO_V1(pe_sql_end_series);
 /* The arguments by position; of the quote the name is missing, and all others are one place further up. */
 enum
 {
-	ARG_DATASET, ARG_SERIES, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_OVER, ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
-	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET, ARG_AGGREGATES,
+	ARG_DATASET, ARG_SERIES, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_OVER,
+	ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
+	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY,
+	ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET, ARG_AGGREGATES,
 	ARG_CELLS_PER_UNIT,
 	ARG_ROWS					/* of the quote alone */
 };
@@ -86,7 +88,8 @@ read_aggregates(series_call *c)
 	if (!PG_ARGISNULL(place(c, ARG_AGGREGATES)))
 	{
 		request->kind = PE_ASK_SUMS;
-		request->sums.aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates", "an aggregate", &request->sums.aggregates);
+		request->sums.aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates",
+													"an aggregate", &request->sums.aggregates);
 		request->sums.limits_cells = limits_cells;
 		request->sums.cells_per_unit = limits_cells ? PG_GETARG_INT32(place(c, ARG_CELLS_PER_UNIT)) : 0;
 		if (request->sums.aggregates == 0)
@@ -112,7 +115,8 @@ read_cells(series_call *c)
 
 	pe_request_init(request, PE_ASK_COUNTS, "dp.create_series");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes", "an attribute", &request->attributes);
+	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes",
+										   "an attribute", &request->attributes);
 	request->workload = pe_optional_text(fcinfo, place(c, ARG_WORKLOAD));
 	request->epsilon = pe_optional_float(fcinfo, place(c, ARG_EPSILON), "epsilon");
 	request->rho = pe_optional_float(fcinfo, place(c, ARG_RHO), "rho");
@@ -150,7 +154,8 @@ read_time(series_call *c)
 
 	series->name = c->call.quote ? "" : pe_text_argument(fcinfo, ARG_SERIES, "series");
 	if (!c->call.quote && (series->name[0] == '\0' || strlen(series->name) > LONGEST_NAME))
-		pe_refuse_parameter("series", pnstrdup(series->name, pg_mbcliplen(series->name, strlen(series->name), LONGEST_NAME)),
+		pe_refuse_parameter("series",
+							pnstrdup(series->name, pg_mbcliplen(series->name, strlen(series->name), LONGEST_NAME)),
 							psprintf("a name of 1 to %d bytes", LONGEST_NAME));
 	series->over = pe_text_argument(fcinfo, place(c, ARG_OVER), "over");
 	series->starts = DatumGetTimestampTz(given(c, ARG_START, "start"));
@@ -158,7 +163,8 @@ read_time(series_call *c)
 	series->periods = DatumGetInt32(given(c, ARG_PERIODS, "periods"));
 	series->grace = *DatumGetIntervalP(given(c, ARG_GRACE, "grace"));
 	series->history = optional_number(c, ARG_HISTORY, "history", "NULL: rows of all periods are read.");
-	series->max_periods = optional_number(c, ARG_MAX_PERIODS, "max_periods", "It is in how many periods a unit counts.");
+	series->max_periods = optional_number(c, ARG_MAX_PERIODS, "max_periods",
+										  "It is in how many periods a unit counts.");
 	series->open_ended = DatumGetBool(given(c, ARG_OPEN_ENDED, "open_ended"));
 	series->objective = pe_text_argument(fcinfo, place(c, ARG_OBJECTIVE), "objective");
 	series->zone = pstrdup(GetConfigOption("TimeZone", false, false));
@@ -230,7 +236,8 @@ buys_of_series(pe_call *call)
 {
 	double		scale = ((series_call *) call)->serial.parts.scale;
 
-	return scale > 0 ? psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(call->asked->plan, call->reply.left) * scale) : "";
+	return scale > 0
+		? psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(call->asked->plan, call->reply.left) * scale) : "";
 }
 
 static const char *
@@ -240,7 +247,8 @@ paid_for_series(pe_call *call)
 }
 
 static const pe_ask_kind ask_series = {
-	.validate = validate_series, .resolve = resolve_series, .door = reserve, .buys = buys_of_series, .paid = paid_for_series
+	.validate = validate_series, .resolve = resolve_series,
+	.door = reserve, .buys = buys_of_series, .paid = paid_for_series
 };
 
 Datum
@@ -275,7 +283,8 @@ other_variance(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const
 	pe_continual_errors errors;
 	pe_u128		factor;
 
-	if (!pe_continual_factor(&s->time, &s->presence, &factor) || !tell(&s->over, s->series->periods, &s->presence, &errors))
+	if (!pe_continual_factor(&s->time, &s->presence, &factor) ||
+		!tell(&s->over, s->series->periods, &s->presence, &errors))
 		return NAN;
 	return errors.last / (double) factor;
 }
@@ -357,8 +366,10 @@ tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
 	if (reply->outcome == PE_REFUSED)
 		ereport(ERROR,
 				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
-				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap", s->series->name),
-				 errdetail("%d periods instead of %d cost rho %.9g more.", s->series->periods, s->series->paid_periods, rho),
+				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap",
+						s->series->name),
+				 errdetail("%d periods instead of %d cost rho %.9g more.",
+						   s->series->periods, s->series->paid_periods, rho),
 				 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 	ereport(NOTICE,
 			(errmsg("charged rho %.4g on dataset \"%s\": series \"%s\" has %d periods",

@@ -3,7 +3,7 @@
  *	  dp.solve_max_affine: the minimum of a piecewise affine function by linear
  *	  programming, without privacy.
  *
- * For rows that whoever asks may read: nothing is charged, and nothing is protected.
+ * For rows that the caller may read: nothing is charged or protected.
  */
 #include "postgres.h"
 
@@ -138,7 +138,8 @@ grow(state *s)
 	int64		room = Max(2 * (int64) s->room, 1024);
 	size_t		row = (s->variables + 1) * sizeof(double);
 
-	if (room > PG_INT32_MAX || room * row + pe_programme_memory(s->variables, room, s->set.inequalities) > (size_t) pe_max_memory * 1024)
+	if (room > PG_INT32_MAX ||
+		room * row + pe_programme_memory(s->variables, room, s->set.inequalities) > (size_t) pe_max_memory * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("the rows of the aggregate need more than pg_epsilon.max_memory"),
@@ -176,7 +177,8 @@ add_row(state *s, FunctionCallInfo fcinfo)
 	if (ARR_DIMS(array)[0] != s->variables)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slopes of %d and of %d elements cannot be of one function", s->variables, ARR_DIMS(array)[0])));
+				 errmsg("slopes of %d and of %d elements cannot be of one function",
+						s->variables, ARR_DIMS(array)[0])));
 	if (s->rows == s->room)
 		grow(s);
 	slope = s->slope + (size_t) s->rows * s->variables;

@@ -17,10 +17,10 @@
 
 PG_FUNCTION_INFO_V1(pe_sql_spent);
 
-/* At which an epsilon is told, besides the account's own delta. */
+/* At which an epsilon is shown, besides the account's own delta. */
 static const double told_deltas[] = {1e-3, 1e-5, 1e-6, 1e-9, 1e-12};
 
-/* What one row tells of. */
+/* What one row shows. */
 typedef struct spending
 {
 	const char *role;			/* NULL: everybody together */
@@ -44,7 +44,7 @@ larger_delta_first(const void *a, const void *b)
 	return (i < j) - (i > j);
 }
 
-/* The rows of one account: at its own delta and at those that are told of all. */
+/* The rows of one account: at its own delta and at those shown of all. */
 static void
 add_account(page *p, const char *role, pe_accounting accounting, double delta, pe_amount spent)
 {
@@ -57,7 +57,10 @@ add_account(page *p, const char *role, pe_accounting accounting, double delta, p
 	qsort(first, p->row + p->rows - first, sizeof(spending), larger_delta_first);
 }
 
-/* What charges of this sum, fixed in advance, are at a delta: their own deltas are taken off it.  NaN: nothing is left. */
+/*
+ * The epsilon, at a delta, of charges of this sum that are fixed in advance.
+ * Their own deltas are subtracted from it.  NaN: nothing is left.
+ */
 static double
 epsilon_of(const spending *s)
 {

@@ -2,7 +2,8 @@
  * beyond.c
  *	  Tests of values beyond the bounds.  See beyond.h.
  *
- * What is shown or summed is the value that another one counts as, as GROUP BY x itself shows it.  A test is true or false of it.
+ * A value beyond is shown and summed as the one that it counts as, as GROUP BY
+ * x shows it.  A test is true or false of the value itself.
  */
 #include "postgres.h"
 
@@ -23,7 +24,8 @@ place_text(pe_sight *s, const pe_public_attribute *a, int32 cell)
 {
 	char	   *low = pe_value_text(s, a->type, a->low[cell]);
 
-	if (a->whole && pe_same_value(pe_names_type(s->names, a->type), InvalidOid, a->low[cell], false, a->high[cell], false))
+	if (a->whole && pe_same_value(pe_names_type(s->names, a->type), InvalidOid,
+								  a->low[cell], false, a->high[cell], false))
 		return psprintf("as %s", low);
 	return psprintf("in the bin %s to %s", low, pe_value_text(s, a->type, a->edge[cell + 1]));
 }
@@ -32,7 +34,8 @@ place_text(pe_sight *s, const pe_public_attribute *a, int32 cell)
 static bool
 is_closed(pe_sight *s, const pe_public_attribute *a)
 {
-	return pe_same_value(pe_names_type(s->names, a->type), InvalidOid, a->high[a->ordered - 1], false, a->edge[a->ordered], false);
+	return pe_same_value(pe_names_type(s->names, a->type), InvalidOid,
+						 a->high[a->ordered - 1], false, a->edge[a->ordered], false);
 }
 
 static void
@@ -45,8 +48,10 @@ tell_clamped(pe_sight *s, int attribute)
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("values of \"%s\" below %s count %s, %s %s (outside => clamp)", a->name, pe_value_text(s, a->type, a->low[0]),
-					place_text(s, a, 0), is_closed(s, a) ? psprintf("above %s", last) : psprintf("from %s on", last), place_text(s, a, a->ordered - 1)),
+			 errmsg("values of \"%s\" below %s count %s, %s %s (outside => clamp)",
+					a->name, pe_value_text(s, a->type, a->low[0]),
+					place_text(s, a, 0), is_closed(s, a) ? psprintf("above %s", last) : psprintf("from %s on", last),
+					place_text(s, a, a->ordered - 1)),
 			 errdetail("A test is decided by what they count as.")));
 }
 
@@ -148,7 +153,8 @@ is_test(Node *e)
 static bool
 joins_tests(Node *e)
 {
-	return IsA(e, BoolExpr) || IsA(e, BooleanTest) || IsA(e, NullTest) || (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL);
+	return IsA(e, BoolExpr) || IsA(e, BooleanTest) ||
+		IsA(e, NullTest) || (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL);
 }
 
 static bool

@@ -71,7 +71,8 @@ add_sorted(const pe_sight *s, pe_condition *c, pe_condition *part)
 	while (at < list_length(c->parts) && rank(list_nth(c->parts, at)) < rank(part))
 		at++;
 	if (part->kind != PE_COND_CELLS)
-		while (at < list_length(c->parts) && strcmp(pe_condition_text(s, list_nth(c->parts, at)), pe_condition_text(s, part)) < 0)
+		while (at < list_length(c->parts) &&
+			   strcmp(pe_condition_text(s, list_nth(c->parts, at)), pe_condition_text(s, part)) < 0)
 			at++;
 	c->parts = list_insert_nth(c->parts, at, part);
 }
@@ -127,7 +128,8 @@ with_part(const pe_sight *s, pe_condition *c, pe_condition *part)
 	}
 	c->parts = list_delete_ptr(c->parts, same);
 	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, same, part, both),
-												both ? same->unnamed && part->unnamed : same->unnamed || part->unnamed));
+											  both ? same->unnamed && part->unnamed
+											  : same->unnamed || part->unnamed));
 }
 
 /* A join of one part is that part, and of none what it is without any. */
@@ -187,7 +189,8 @@ negated(pe_truth truth)
 static const pe_condition *
 part_of(const pe_condition *c, int attribute)
 {
-	return c->kind == PE_COND_CELLS && c->attribute == attribute ? c : c->kind == PE_COND_AND ? find_attribute(c, attribute) : NULL;
+	return c->kind == PE_COND_CELLS && c->attribute == attribute
+		? c : c->kind == PE_COND_AND ? find_attribute(c, attribute) : NULL;
 }
 
 /* Rows without a value have no cell where the declaration drops them. */
@@ -219,7 +222,8 @@ of_undeclared(pe_sight *s, Node *e, pe_truth truth, int attribute)
 	bool		known;
 	Datum		value;
 
-	if (!s->declared->attribute[attribute].drops_outside || !pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known))
+	if (!s->declared->attribute[attribute].drops_outside ||
+		!pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known))
 		return PE_UNDECLARED_NONE;
 	return !known ? PE_UNDECLARED_UNKNOWN : has_truth(truth, value, isnull) ? PE_UNDECLARED_TRUE : PE_UNDECLARED_FALSE;
 }
@@ -235,7 +239,8 @@ selects_any(const bool *cells, int32 count)
 
 /* Rows that a condition drops out, and that meet the test. */
 static void
-tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undeclared, int attribute, const bool *cells, const char *what)
+tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undeclared,
+			 int attribute, const bool *cells, const char *what)
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
 	bool		any = selects_any(cells, a->cells);
@@ -250,7 +255,10 @@ tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undecl
 		pe_sight_tell_undeclared(s, attribute, what, "can be true");
 }
 
-/* What it is on cells that are not left matters to no row: it is the same condition, whatever is left, where that is no error. */
+/*
+ * The truth on cells that are not left matters to no row.  Where it is no
+ * error, it is in the condition: the same test has the same text.
+ */
 static pe_condition *
 of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within, const char *what)
 {
@@ -266,7 +274,8 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	pe_beyond_tell(s, e, within);
 	for (int32 i = 0; i < a->cells; i++)
 		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
-	c = pe_condition_cells(s, attribute, cells, null && (undeclared == PE_UNDECLARED_NONE || undeclared == PE_UNDECLARED_TRUE));
+	c = pe_condition_cells(s, attribute, cells,
+						   null && (undeclared == PE_UNDECLARED_NONE || undeclared == PE_UNDECLARED_TRUE));
 	tell_dropped(s, c, null, undeclared, attribute, cells, what);
 	return c;
 }
@@ -321,8 +330,9 @@ joined(BoolExprType kind, List *tests)
 }
 
 /*
- * The tests of AND or OR, those of one column as one, and those of several columns last.  x >= 1 AND x < 5 is false on both sides
- * of what is declared, and neither of them is by itself.
+ * The tests of AND or OR: those of one column as one, those of several columns
+ * last.  x >= 1 AND x < 5 is false on both sides of the declared bins, and
+ * neither test is by itself.
  */
 static List *
 tests_by_column(pe_sight *s, const BoolExpr *b)
@@ -356,7 +366,8 @@ find_dropping(const pe_sight *s, const pe_condition *c, Bitmapset **attributes)
 {
 	ListCell   *cell;
 
-	if (c->kind == PE_COND_CELLS && (s->declared->attribute[c->attribute].drops_null || s->declared->attribute[c->attribute].drops_outside))
+	if (c->kind == PE_COND_CELLS && (s->declared->attribute[c->attribute].drops_null ||
+									 s->declared->attribute[c->attribute].drops_outside))
 		*attributes = bms_add_member(*attributes, c->attribute);
 	foreach(cell, c->parts)
 		find_dropping(s, lfirst(cell), attributes);
@@ -377,13 +388,14 @@ tell_alternatives(pe_sight *s, const pe_condition *c, const char *what)
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", s->declared->attribute[a].name);
 	ereport(NOTICE,
-			(errmsg("%s joins columns by OR, and the dataset counts no rows without a declared value of %s", what, names.data),
+			(errmsg("%s joins columns by OR, and the dataset counts no rows without a declared value of %s",
+					what, names.data),
 			 errhint("The owner can declare cells for them: nulls => 'cell', outside => 'other'.")));
 }
 
 /*
- * AND is true where all are, and not true where one is not; OR the other way round.  What is behind an AND is evaluated where it
- * is still true.
+ * AND is true where all are, and not true where one is not; OR the other way
+ * round.  What is behind an AND is evaluated only where it is still true.
  */
 static pe_condition *
 of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *within, const char *what)
@@ -412,14 +424,16 @@ static pe_condition *
 of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *within, const char *what)
 {
 	static const pe_truth meant[] = {
-		[IS_TRUE] = PE_IS_TRUE, [IS_NOT_TRUE] = PE_IS_NOT_TRUE, [IS_FALSE] = PE_IS_FALSE, [IS_NOT_FALSE] = PE_IS_NOT_FALSE
+		[IS_TRUE] = PE_IS_TRUE, [IS_NOT_TRUE] = PE_IS_NOT_TRUE,
+		[IS_FALSE] = PE_IS_FALSE, [IS_NOT_FALSE] = PE_IS_NOT_FALSE
 	};
 	static const pe_truth opposite[] = {PE_IS_NOT_TRUE, PE_IS_NOT_FALSE, PE_IS_TRUE, PE_IS_FALSE};
 	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
 
 	if (t->booltesttype == IS_UNKNOWN || t->booltesttype == IS_NOT_UNKNOWN)
 		pe_refuse_translation(psprintf("%s for NULL over several columns", what), "Test each column by itself.");
-	return pe_condition_of(s, (Node *) t->arg, positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], within, what);
+	return pe_condition_of(s, (Node *) t->arg,
+						   positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], within, what);
 }
 
 pe_condition *
@@ -447,7 +461,8 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 		return of_several(s, (BoolExpr *) e, truth, within, what);
 	if (IsA(e, BooleanTest))
 		return of_test(s, (BooleanTest *) e, truth, within, what);
-	pe_refuse_translation(psprintf("%s that compares several columns with each other", what), "Join tests of single columns by AND, OR and NOT.");
+	pe_refuse_translation(psprintf("%s that compares several columns with each other", what),
+						  "Join tests of single columns by AND, OR and NOT.");
 }
 
 /* Tests in WHERE are joined by AND. */

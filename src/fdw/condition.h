@@ -2,7 +2,8 @@
  * condition.h
  *	  Conditions of SQL as sets of cells: what WHERE, FILTER and CASE become.
  *
- * Two conditions that select the same cells have the same text, however they are written: one is answered from the other.
+ * Two conditions that select the same cells have the same text: one is answered
+ * from the other.
  */
 #ifndef PE_FDW_CONDITION_H
 #define PE_FDW_CONDITION_H
@@ -32,16 +33,19 @@ typedef enum pe_truth
 extern pe_condition *pe_condition_always(void);
 extern pe_condition *pe_condition_never(void);
 /*
- * unnamed: whether it is true for NULL and for values outside, as far as they are dropped.  All cells are no condition where
- * nothing is dropped, or these are selected too; else the condition is kept, as it drops the rows that it is not true for.
+ * unnamed: whether it is true for NULL and for values outside that are dropped.
+ * All cells are no condition where nothing is dropped or these are selected
+ * too.  Else the condition is kept: it drops the rows that it is not true for.
  */
 extern pe_condition *pe_condition_cells(const pe_sight *sight, int attribute, const bool *cells, bool unnamed);
 
 /*
- * The condition that an expression has this truth.  It is evaluated on the cells that another condition leaves, as an error
- * on a cell of no row that counts is none.  what: "a test in WHERE".  0A000 if cells do not tell it.
+ * The condition that an expression has this truth.  It is evaluated on the
+ * cells that another condition leaves: an error on a cell without a row that
+ * counts is none.  what: "a test in WHERE".  0A000 if cells do not decide it.
  */
-extern pe_condition *pe_condition_of(pe_sight *sight, Node *expression, pe_truth truth, const pe_condition *within, const char *what);
+extern pe_condition *pe_condition_of(pe_sight *sight, Node *expression, pe_truth truth,
+									 const pe_condition *within, const char *what);
 
 /* That all of a list of expressions are true. */
 extern pe_condition *pe_condition_of_list(pe_sight *sight, List *expressions, const char *what);
@@ -52,7 +56,8 @@ extern pe_condition *pe_condition_and(const pe_sight *sight, pe_condition *one, 
 extern const bool *pe_condition_leaves(const pe_condition *condition, int attribute);
 
 /* The condition without what it says of single attributes of a set. */
-extern pe_condition *pe_condition_without(const pe_sight *sight, const pe_condition *condition, const Bitmapset *attributes);
+extern pe_condition *pe_condition_without(const pe_sight *sight, const pe_condition *condition,
+										  const Bitmapset *attributes);
 
 /* In the language of predicates; NULL: always. */
 extern char *pe_condition_text(const pe_sight *sight, const pe_condition *condition);

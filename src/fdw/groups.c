@@ -34,7 +34,8 @@ members(const Bitmapset *set, int *count)
 
 /* Where an expression of several columns cuts: bins, which is refused, or values outside of an attribute. */
 static void
-check_product_cuts(pe_sight *s, const pe_group_by *g, const int *attribute, int attributes, const bool *const *left, int64 count)
+check_product_cuts(pe_sight *s, const pe_group_by *g, const int *attribute,
+				   int attributes, const bool *const *left, int64 count)
 {
 	for (int64 i = 0; i < count; i++)
 	{
@@ -54,7 +55,8 @@ check_product_cuts(pe_sight *s, const pe_group_by *g, const int *attribute, int 
 			outside = cell == a->other ? attribute[j] : outside;
 		}
 		if (counts && outside < 0)
-			pe_refuse_translation("an expression of GROUP BY over several columns that cuts declared bins", "Group by expressions of single columns.");
+			pe_refuse_translation("an expression of GROUP BY over several columns that cuts declared bins",
+								  "Group by expressions of single columns.");
 		if (counts)
 			pe_sight_check_outside(s, outside, "an expression of GROUP BY");
 	}
@@ -109,7 +111,8 @@ refuse_twins(const pe_groups *groups, const pe_group_by *g)
 {
 	for (int i = 0; i < groups->expressions; i++)
 		if (equal(groups->expression[i].expression, g->expression))
-			pe_refuse_translation("GROUPING SETS, ROLLUP or CUBE with one expression twice", "Write each expression once.");
+			pe_refuse_translation("GROUPING SETS, ROLLUP or CUBE with one expression twice",
+								  "Write each expression once.");
 }
 
 static void
@@ -143,7 +146,10 @@ find_expressions(pe_sight *s, pe_groups *groups, const pe_scan_plan *plan, const
  * ------------------------------------------------------------------
  */
 
-/* Whether two cells are told apart: each by itself where a product of attributes needs it. */
+/*
+ * Whether two cells are in different classes: each is one by itself where a
+ * product of attributes needs it.
+ */
 static bool
 are_alike(const pe_groups *groups, int attribute, const bool *left, int32 one, int32 other)
 {
@@ -268,9 +274,11 @@ are_one_row(const pe_groups *groups, const pe_grouping_set *set, const pe_groupe
 
 /* With a filter, rows are of classes that are shown or of those that are not. */
 static bool
-belongs(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, int32 row_class, int32 class)
+belongs(const pe_groups *groups, const pe_grouping_set *set,
+		const pe_grouped_attribute *ga, int32 row_class, int32 class)
 {
-	return are_one_row(groups, set, ga, row_class, class) && (!bms_is_member(ga->attribute, groups->filters) || ga->left[row_class] == ga->left[class]);
+	return are_one_row(groups, set, ga, row_class, class) &&
+		(!bms_is_member(ga->attribute, groups->filters) || ga->left[row_class] == ga->left[class]);
 }
 
 /* How many of the expressions that look at an attribute are in a set, and how many there are. */
@@ -301,7 +309,8 @@ hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grou
 		const pe_group_by *g = &groups->expression[i];
 		int32		cell = ga->sample[class];
 
-		if (has_expression(set, g) && bms_membership(g->attributes) == BMS_SINGLETON && bms_is_member(ga->attribute, g->attributes))
+		if (has_expression(set, g) && bms_membership(g->attributes) == BMS_SINGLETON &&
+			bms_is_member(ga->attribute, g->attributes))
 			hash = hash_combine(hash, pe_values_hash(g->values, cell));
 	}
 	return hash;
@@ -309,7 +318,8 @@ hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grou
 
 /* Which row of a set a class is in, by a hash table of rows. */
 static int32
-row_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, pe_set_factor *f, int32 class,
+row_of_class(const pe_groups *groups, const pe_grouping_set *set,
+			 const pe_grouped_attribute *ga, pe_set_factor *f, int32 class,
 			 int32 *table, uint32 mask)
 {
 	uint32		at = hash_of_class(groups, set, ga, class) & mask;

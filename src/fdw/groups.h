@@ -33,7 +33,7 @@ typedef struct pe_grouped_attribute
 	bool	   *left;			/* of each class: whether WHERE leaves any of its cells */
 } pe_grouped_attribute;
 
-/* What a grouping set tells apart of one attribute. */
+/* What a grouping set distinguishes of one attribute. */
 typedef struct pe_set_factor
 {
 	int32		rows;
@@ -63,10 +63,12 @@ typedef struct pe_groups
 } pe_groups;
 
 /*
- * Finds the groups.  where: what is left.  filters: cells of these attributes that WHERE excludes are counted and not shown, so that
- * their classes do not mix cells of both kinds.
+ * Finds the groups.  where: what is left.  filters: cells of these attributes
+ * that WHERE excludes are counted and not shown, so their classes do not mix
+ * cells of both kinds.
  */
-extern pe_groups *pe_groups_find(pe_sight *sight, const pe_scan_plan *plan, const pe_condition *where, const Bitmapset *filters);
+extern pe_groups *pe_groups_find(pe_sight *sight, const pe_scan_plan *plan,
+								 const pe_condition *where, const Bitmapset *filters);
 
 /* The attributes that groups are by. */
 extern Bitmapset *pe_groups_attributes(const pe_groups *groups);
@@ -79,10 +81,12 @@ extern char *pe_groups_workload(const pe_sight *sight, const pe_groups *groups);
 extern bool pe_groups_row(const pe_groups *groups, int set, int32 row, int32 *class);
 
 /* The value of an expression in a row. */
-extern Datum pe_groups_value(const pe_sight *sight, const pe_groups *groups, int set, int expression, const int32 *class, bool *isnull);
+extern Datum pe_groups_value(const pe_sight *sight, const pe_groups *groups, int set,
+							 int expression, const int32 *class, bool *isnull);
 
 /* Whether all expressions are the same in two rows of a set, as GROUP BY has it; such rows have one hash. */
-extern bool pe_groups_are_same(const pe_sight *sight, const pe_groups *groups, int set, const int32 *one, const int32 *other);
+extern bool pe_groups_are_same(const pe_sight *sight, const pe_groups *groups,
+							   int set, const int32 *one, const int32 *other);
 extern uint32 pe_groups_hash(const pe_sight *sight, const pe_groups *groups, int set, const int32 *class);
 
 /* Of an attribute that is grouped by: whether a cell is in the row of this class. */

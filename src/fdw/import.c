@@ -2,7 +2,8 @@
  * import.c
  *	  IMPORT FOREIGN SCHEMA dp and dp.expose.  See import.h.
  *
- * What is made belongs to the caller, and holds no data and no privilege: who reads it needs SELECT on it and a budget.
+ * What is made belongs to the caller, and holds no data and no privilege: its
+ * readers need SELECT on it and a budget.
  */
 #include "postgres.h"
 
@@ -48,7 +49,8 @@ datasets(void)
 	List	   *names = NIL;
 
 	SPI_connect();
-	if (SPI_execute("SELECT dataset FROM dp.datasets WHERE neighbours OPERATOR(pg_catalog.<>) 'values' ORDER BY dataset", true, 0) != SPI_OK_SELECT)
+	if (SPI_execute("SELECT dataset FROM dp.datasets WHERE neighbours OPERATOR(pg_catalog.<>) 'values' "
+					"ORDER BY dataset", true, 0) != SPI_OK_SELECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the datasets cannot be read")));
@@ -64,7 +66,10 @@ datasets(void)
 	return names;
 }
 
-/* Whether the statement's list has it, or has no list; the server passes over the others too, but they need not be looked at. */
+/*
+ * Whether the statement's list has it, or has no list.  The server skips the
+ * others too, but here they are not even looked at.
+ */
 static bool
 is_meant(const ImportForeignSchemaStmt *statement, const char *name)
 {
@@ -82,11 +87,15 @@ is_meant(const ImportForeignSchemaStmt *statement, const char *name)
 static bool
 is_of_dataset(const ErrorData *error)
 {
-	return error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE || error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
+	return error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ||
+		error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
 		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT || error->sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED;
 }
 
-/* The statement that makes the table of a dataset; NULL, with a WARNING, if it cannot be asked: its table is gone, say. */
+/*
+ * The statement that makes the table of a dataset; NULL, with a WARNING, if it
+ * cannot be asked, as when its table is gone.
+ */
 static char *
 create_or_skip(const char *dataset, const char *server)
 {
@@ -136,7 +145,8 @@ pe_fdw_import(ImportForeignSchemaStmt *statement, Oid server)
 				 errhint("Use IMPORT FOREIGN SCHEMA dp.")));
 	foreach(cell, datasets())
 	{
-		char	   *command = is_meant(statement, lfirst(cell)) ? create_or_skip(lfirst(cell), GetForeignServer(server)->servername) : NULL;
+		char	   *command = is_meant(statement, lfirst(cell))
+			? create_or_skip(lfirst(cell), GetForeignServer(server)->servername) : NULL;
 
 		if (command != NULL)
 			commands = lappend(commands, command);
@@ -211,14 +221,26 @@ comment_on_columns(const exposed *e)
 {
 	const char *query = psprintf("SELECT string_agg(format('COMMENT ON COLUMN %%s.%%I IS %%L', %s, a.attribute, "
 								 "'attribute: ' || CASE a.kind WHEN 'bins' THEN 'edges of bins ' ELSE 'levels ' END || "
-								 "CASE WHEN jsonb_array_length(a.levels) > 12 THEN (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n) WHERE n <= 10) || ' ... ' || (a.levels -> -1)::text "
-								 "ELSE (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n)) END || "
-								 "CASE a.last WHEN 'open' THEN '; the last edge is outside' WHEN 'closed' THEN '; the last bin holds its upper edge' ELSE '' END || "
-								 "'; values outside are ' || CASE a.outside WHEN 'clamp' THEN 'counted in the nearest bin' WHEN 'other' THEN 'counted in a cell of their own' ELSE 'not counted' END || "
-								 "'; NULLs are ' || CASE a.nulls WHEN 'cell' THEN 'counted in a cell of their own' ELSE 'not counted' END), '; ') "
-								 "FROM dp.attributes a JOIN pg_attribute c ON c.attrelid = %s::regclass AND c.attname = a.attribute AND NOT c.attisdropped "
-								 "WHERE a.dataset = %s AND a.kind <> 'open' AND coalesce(col_description(c.attrelid, c.attnum), " OUR_COMMENT ") LIKE " OUR_COMMENT,
-								 quote_literal_cstr(e->view), quote_literal_cstr(e->view), quote_literal_cstr(e->dataset));
+								 "CASE WHEN jsonb_array_length(a.levels) > 12 "
+								 "THEN (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) "
+								 "FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n) "
+								 "WHERE n <= 10) || ' ... ' || (a.levels -> -1)::text "
+								 "ELSE (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) "
+								 "FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n)) END || "
+								 "CASE a.last WHEN 'open' THEN '; the last edge is outside' "
+								 "WHEN 'closed' THEN '; the last bin holds its upper edge' ELSE '' END || "
+								 "'; values outside are ' || CASE a.outside "
+								 "WHEN 'clamp' THEN 'counted in the nearest bin' "
+								 "WHEN 'other' THEN 'counted in a cell of their own' ELSE 'not counted' END || "
+								 "'; NULLs are ' || CASE a.nulls "
+								 "WHEN 'cell' THEN 'counted in a cell of their own' ELSE 'not counted' END), '; ') "
+								 "FROM dp.attributes a JOIN pg_attribute c ON c.attrelid = %s::regclass "
+								 "AND c.attname = a.attribute AND NOT c.attisdropped "
+								 "WHERE a.dataset = %s AND a.kind <> 'open' "
+								 "AND coalesce(col_description(c.attrelid, c.attnum), " OUR_COMMENT ") "
+								 "LIKE " OUR_COMMENT,
+								 quote_literal_cstr(e->view), quote_literal_cstr(e->view),
+								 quote_literal_cstr(e->dataset));
 	char	   *comments = fetch(query);
 
 	if (comments != NULL)
@@ -242,7 +264,8 @@ make(const exposed *e)
 	execute(create_text(e->table, e->dataset, "dp", price_option(e)));
 	execute(psprintf("CREATE VIEW %s AS SELECT * FROM %s", e->view, e->table));
 	comment("FOREIGN TABLE", e->table, psprintf("dataset %s of pg_epsilon, behind view %s", e->dataset, e->view));
-	comment("VIEW", e->view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise and paid by the caller's budget, rows are not shown; "
+	comment("VIEW", e->view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise "
+									  "and paid by the caller's budget, rows are not shown; "
 									  "EXPLAIN tells what a SELECT would cost", e->dataset));
 }
 
@@ -250,37 +273,52 @@ make(const exposed *e)
 static char *
 exposed_dataset(const exposed *e)
 {
-	return fetch(psprintf("SELECT o.option_value FROM pg_class v, pg_class t JOIN pg_foreign_table f ON f.ftrelid = t.oid "
-						  "JOIN pg_foreign_server s ON s.oid = f.ftserver JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'pg_epsilon', "
+	return fetch(psprintf("SELECT o.option_value FROM pg_class v, pg_class t "
+						  "JOIN pg_foreign_table f ON f.ftrelid = t.oid "
+						  "JOIN pg_foreign_server s ON s.oid = f.ftserver "
+						  "JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'pg_epsilon', "
 						  "pg_options_to_table(f.ftoptions) o "
-						  "WHERE v.oid = to_regclass(%s) AND t.oid = to_regclass(%s) AND v.relkind = 'v' AND o.option_name = 'dataset' AND EXISTS (SELECT FROM pg_rewrite r "
-						  "JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid "
+						  "WHERE v.oid = to_regclass(%s) AND t.oid = to_regclass(%s) AND v.relkind = 'v' "
+						  "AND o.option_name = 'dataset' AND EXISTS (SELECT FROM pg_rewrite r "
+						  "JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid "
+						  "AND d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid "
 						  "WHERE r.ev_class = v.oid)", quote_literal_cstr(e->view), quote_literal_cstr(e->table)));
 }
 
 /*
- * Whether the view shows all columns of the foreign table and all that they hold, as dp.expose made it.  How the server writes names
- * depends on its version, and on whether the table is a temporary one: with what they are of, or without.
+ * Whether the view shows all columns of the foreign table and all that they
+ * hold, as dp.expose made it.  Whether the server writes names with or without
+ * their table depends on its version, and on whether the table is a temporary
+ * one.
  */
 static bool
 is_plain(const exposed *e)
 {
 	return fetch(psprintf("SELECT 1 FROM (SELECT pg_get_viewdef(%s::regclass)) v (definition), "
-						  "(SELECT coalesce(string_agg(format('%%I.%%I', %s, attname), ',' ORDER BY attnum), ''), coalesce(string_agg(quote_ident(attname), ',' ORDER BY attnum), '') "
-						  "FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped) c (qualified, plain), (VALUES (%s), (quote_ident(%s))) t (name) "
-						  "WHERE regexp_replace(definition, '[[:space:]]', '', 'g') IN (regexp_replace(format('SELECT%%sFROM%%s;', qualified, name), '[[:space:]]', '', 'g'), "
+						  "(SELECT coalesce(string_agg(format('%%I.%%I', %s, attname), ',' ORDER BY attnum), ''), "
+						  "coalesce(string_agg(quote_ident(attname), ',' ORDER BY attnum), '') "
+						  "FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped) "
+						  "c (qualified, plain), (VALUES (%s), (quote_ident(%s))) t (name) "
+						  "WHERE regexp_replace(definition, '[[:space:]]', '', 'g') IN "
+						  "(regexp_replace(format('SELECT%%sFROM%%s;', qualified, name), '[[:space:]]', '', 'g'), "
 						  "regexp_replace(format('SELECT%%sFROM%%s;', plain, name), '[[:space:]]', '', 'g'))",
 						  quote_literal_cstr(e->view), quote_literal_cstr(e->table_name), quote_literal_cstr(e->table),
 						  quote_literal_cstr(e->table), quote_literal_cstr(e->table_name))) != NULL;
 }
 
-/* Options of the foreign table that stay, as a list that others are before; a price that is given takes the place of the old one. */
+/*
+ * Options of the foreign table that stay, as the end of a list; a given price
+ * replaces the old one.
+ */
 static const char *
 options_kept(const exposed *e)
 {
-	char	   *options = fetch(psprintf("SELECT string_agg(format(', %%I %%L', o.option_name, o.option_value), '') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
-										 "WHERE f.ftrelid = %s::regclass AND o.option_name NOT IN ('dataset', 'dataset_id'%s)",
-										 quote_literal_cstr(e->table), e->epsilon != NULL ? ", 'epsilon', 'max_stderr'" : ""));
+	char	   *options = fetch(psprintf("SELECT string_agg(format(', %%I %%L', o.option_name, o.option_value), '') "
+										 "FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+										 "WHERE f.ftrelid = %s::regclass "
+										 "AND o.option_name NOT IN ('dataset', 'dataset_id'%s)",
+										 quote_literal_cstr(e->table),
+										 e->epsilon != NULL ? ", 'epsilon', 'max_stderr'" : ""));
 
 	return psprintf("%s%s", options != NULL ? options : "", price_option(e));
 }
@@ -289,32 +327,42 @@ options_kept(const exposed *e)
 static char *
 view_text(const exposed *e)
 {
-	char	   *options = fetch(psprintf("SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' FROM pg_class WHERE oid = %s::regclass", quote_literal_cstr(e->view)));
+	char	   *options = fetch(psprintf("SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' "
+										 "FROM pg_class WHERE oid = %s::regclass", quote_literal_cstr(e->view)));
 
-	return psprintf("CREATE OR REPLACE VIEW %s%s AS SELECT * FROM %s", e->view, options != NULL ? options : "", e->table);
+	return psprintf("CREATE OR REPLACE VIEW %s%s AS SELECT * FROM %s",
+					e->view, options != NULL ? options : "", e->table);
 }
 
 /* Whether all columns stay what they are: others can be added behind them, and the views over this one stay. */
 static bool
 columns_stay(const exposed *e)
 {
-	return fetch(psprintf("SELECT 1 FROM pg_attribute o LEFT JOIN pg_attribute n ON n.attrelid = %s::regclass AND n.attname = o.attname AND n.atttypid = o.atttypid "
+	return fetch(psprintf("SELECT 1 FROM pg_attribute o LEFT JOIN pg_attribute n "
+						  "ON n.attrelid = %s::regclass AND n.attname = o.attname AND n.atttypid = o.atttypid "
 						  "AND n.atttypmod = o.atttypmod AND n.attcollation = o.attcollation "
-						  "WHERE o.attrelid = %s::regclass AND o.attnum > 0 AND NOT o.attisdropped AND n.attrelid IS NULL",
+						  "WHERE o.attrelid = %s::regclass AND o.attnum > 0 "
+						  "AND NOT o.attisdropped AND n.attrelid IS NULL",
 						  quote_literal_cstr(e->made), quote_literal_cstr(e->table))) == NULL;
 }
 
 static void
 add_columns(const exposed *e)
 {
-	char	   *columns = fetch(psprintf("SELECT string_agg(format('ADD COLUMN %%I %%s%%s', n.attname, format_type(n.atttypid, n.atttypmod), "
-										 "CASE WHEN n.attcollation <> t.typcollation THEN ' COLLATE ' || n.attcollation::regcollation::text ELSE '' END), ', ' ORDER BY n.attnum) "
-										 "FROM pg_attribute n JOIN pg_type t ON t.oid = n.atttypid WHERE n.attrelid = %s::regclass AND n.attnum > 0 "
-										 "AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = %s::regclass AND o.attname = n.attname AND NOT o.attisdropped)",
+	char	   *columns = fetch(psprintf("SELECT string_agg(format('ADD COLUMN %%I %%s%%s', "
+										 "n.attname, format_type(n.atttypid, n.atttypmod), "
+										 "CASE WHEN n.attcollation <> t.typcollation THEN ' COLLATE ' || "
+										 "n.attcollation::regcollation::text ELSE '' END), ', ' ORDER BY n.attnum) "
+										 "FROM pg_attribute n JOIN pg_type t ON t.oid = n.atttypid "
+										 "WHERE n.attrelid = %s::regclass AND n.attnum > 0 "
+										 "AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = %s::regclass "
+										 "AND o.attname = n.attname AND NOT o.attisdropped)",
 										 quote_literal_cstr(e->made), quote_literal_cstr(e->table)));
-	char	   *before = fetch(psprintf("SELECT string_agg(format('DROP %%I', o.option_name), ', ') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+	char	   *before = fetch(psprintf("SELECT string_agg(format('DROP %%I', o.option_name), ', ') "
+										"FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
 										"WHERE f.ftrelid = %s::regclass", quote_literal_cstr(e->table)));
-	char	   *after = fetch(psprintf("SELECT string_agg(format('ADD %%I %%L', o.option_name, o.option_value), ', ') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+	char	   *after = fetch(psprintf("SELECT string_agg(format('ADD %%I %%L', o.option_name, o.option_value), ', ') "
+									   "FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
 									   "WHERE f.ftrelid = %s::regclass", quote_literal_cstr(e->made)));
 
 	execute(psprintf("DROP FOREIGN TABLE %s", e->made));
@@ -327,26 +375,40 @@ add_columns(const exposed *e)
 }
 
 /*
- * What is granted on the two and said of them, and whose they are, as statements for those that take their place: of columns as far
- * as these are there.  The owner is the last, who becomes the grantor.
+ * Privileges, comments and owner of the two, as statements for those that
+ * replace them; of columns, as far as these are there.  The owner is the last,
+ * as the owner becomes the grantor.
  */
 static char *
 kept_text(const exposed *e)
 {
-#define GRANTEE "CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END"
-	return fetch(psprintf("WITH r (oid, relacl, relowner, name, kind) AS (SELECT c.oid, c.relacl, c.relowner, k.name, k.kind FROM (VALUES (%s, 'VIEW'), (%s, 'FOREIGN TABLE')) k (name, kind) "
+#define GRANTEE "CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, " \
+				"CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END"
+	return fetch(psprintf("WITH r (oid, relacl, relowner, name, kind) AS ("
+						  "SELECT c.oid, c.relacl, c.relowner, k.name, k.kind "
+						  "FROM (VALUES (%s, 'VIEW'), (%s, 'FOREIGN TABLE')) k (name, kind) "
 						  "JOIN pg_class c ON c.oid = k.name::regclass), "
-						  "stays (attname) AS (SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0) "
+						  "stays (attname) AS (SELECT attname FROM pg_attribute "
+						  "WHERE attrelid = %s::regclass AND attnum > 0) "
 						  "SELECT string_agg(statement, '; ' ORDER BY place, statement) FROM ("
-						  "SELECT 1, format('GRANT %%s ON TABLE %%s TO %%s%%s', a.privilege_type, r.name, " GRANTEE ") FROM r, aclexplode(r.relacl) a WHERE a.grantee <> r.relowner "
-						  "UNION ALL SELECT 2, format('GRANT %%s (%%I) ON TABLE %%s TO %%s%%s', a.privilege_type, c.attname, r.name, " GRANTEE ") FROM r JOIN pg_attribute c ON c.attrelid = r.oid "
-						  "AND c.attnum > 0 JOIN stays ON stays.attname = c.attname, aclexplode(c.attacl) a WHERE a.grantee <> r.relowner "
-						  "UNION ALL SELECT 3, CASE WHEN d.objsubid = 0 THEN format('COMMENT ON %%s %%s IS %%L', r.kind, r.name, d.description) "
+						  "SELECT 1, format('GRANT %%s ON TABLE %%s TO %%s%%s', a.privilege_type, r.name, " GRANTEE ") "
+						  "FROM r, aclexplode(r.relacl) a WHERE a.grantee <> r.relowner "
+						  "UNION ALL SELECT 2, format('GRANT %%s (%%I) ON TABLE %%s TO %%s%%s', "
+						  "a.privilege_type, c.attname, r.name, " GRANTEE ") "
+						  "FROM r JOIN pg_attribute c ON c.attrelid = r.oid AND c.attnum > 0 "
+						  "JOIN stays ON stays.attname = c.attname, aclexplode(c.attacl) a "
+						  "WHERE a.grantee <> r.relowner "
+						  "UNION ALL SELECT 3, CASE WHEN d.objsubid = 0 "
+						  "THEN format('COMMENT ON %%s %%s IS %%L', r.kind, r.name, d.description) "
 						  "ELSE format('COMMENT ON COLUMN %%s.%%I IS %%L', r.name, c.attname, d.description) END "
-						  "FROM r JOIN pg_description d ON d.objoid = r.oid AND d.classoid = 'pg_class'::regclass LEFT JOIN pg_attribute c ON c.attrelid = r.oid AND c.attnum = d.objsubid AND d.objsubid > 0 "
-						  "WHERE d.objsubid = 0 OR (c.attname IN (SELECT s.attname FROM stays s) AND d.description NOT LIKE " OUR_COMMENT ") "
-						  "UNION ALL SELECT 4, format('ALTER %%s %%s OWNER TO %%I', r.kind, r.name, pg_get_userbyid(r.relowner)) FROM r WHERE pg_get_userbyid(r.relowner) <> current_user"
-						  ") k (place, statement)", quote_literal_cstr(e->view), quote_literal_cstr(e->table), quote_literal_cstr(e->made)));
+						  "FROM r JOIN pg_description d ON d.objoid = r.oid AND d.classoid = 'pg_class'::regclass "
+						  "LEFT JOIN pg_attribute c ON c.attrelid = r.oid AND c.attnum = d.objsubid AND d.objsubid > 0 "
+						  "WHERE d.objsubid = 0 OR (c.attname IN (SELECT s.attname FROM stays s) "
+						  "AND d.description NOT LIKE " OUR_COMMENT ") "
+						  "UNION ALL SELECT 4, "
+						  "format('ALTER %%s %%s OWNER TO %%I', r.kind, r.name, pg_get_userbyid(r.relowner)) "
+						  "FROM r WHERE pg_get_userbyid(r.relowner) <> current_user) k (place, statement)",
+						  quote_literal_cstr(e->view), quote_literal_cstr(e->table), quote_literal_cstr(e->made)));
 #undef GRANTEE
 }
 
@@ -354,9 +416,13 @@ kept_text(const exposed *e)
 static void
 revoke_defaults(const exposed *e)
 {
-	char	   *revoked = fetch(psprintf("SELECT string_agg(DISTINCT format('REVOKE ALL ON TABLE %%s FROM %%s', k.name, "
-										 "CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END), '; ') "
-										 "FROM (VALUES (%s), (%s)) k (name) JOIN pg_class c ON c.oid = k.name::regclass, aclexplode(c.relacl) a WHERE a.grantee <> c.relowner",
+	char	   *revoked = fetch(psprintf("SELECT string_agg(DISTINCT "
+										 "format('REVOKE ALL ON TABLE %%s FROM %%s', k.name, "
+										 "CASE WHEN a.grantee = 0 THEN 'PUBLIC' "
+										 "ELSE quote_ident(pg_get_userbyid(a.grantee)) END), '; ') "
+										 "FROM (VALUES (%s), (%s)) k (name) JOIN pg_class c "
+										 "ON c.oid = k.name::regclass, aclexplode(c.relacl) a "
+										 "WHERE a.grantee <> c.relowner",
 										 quote_literal_cstr(e->view), quote_literal_cstr(e->table)));
 
 	if (revoked != NULL)
@@ -415,7 +481,8 @@ check_free(const char *schema, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists", name),
-				 errhint("Use replace => true for a view that dp.expose made: it keeps its privileges and options. Or another name.")));
+				 errhint("Use replace => true for a view that dp.expose made: "
+						 "it keeps its privileges and options. Or another name.")));
 }
 
 Datum
@@ -447,7 +514,8 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 		check_free(schema, e.table_name);
 	}
 	/* what is made has qualified names, and what is looked at is the catalog */
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 	if (PG_GETARG_BOOL(ARG_REPLACE))
 		replace(&e);

@@ -302,8 +302,10 @@ find_equality(pe_sight *s, Node *e, equality *q)
 	q->attribute = pe_levels_column(s, q->column);
 	q->operator = pe_names_operator(s->names, is_list ? ((ScalarArrayOpExpr *) e)->opno : ((OpExpr *) e)->opno);
 	q->collation = exprInputCollation(e);
-	return q->attribute >= 0 && !s->declared->attribute[q->attribute].bins && pe_sight_is_constant(q->constant) && (!is_list || q->column_first) &&
-		(q->operator->kind == BTEqualStrategyNumber || q->operator->kind == PE_COMPARISON_NE) && pe_names_is_bytewise(s->names, q->collation) &&
+	return q->attribute >= 0 && !s->declared->attribute[q->attribute].bins &&
+		pe_sight_is_constant(q->constant) && (!is_list || q->column_first) &&
+		(q->operator->kind == BTEqualStrategyNumber || q->operator->kind == PE_COMPARISON_NE) &&
+		pe_names_is_bytewise(s->names, q->collation) &&
 		!joins_times(s, q->attribute, q->constant);
 }
 
@@ -352,7 +354,8 @@ constants_of(pe_sight *s, const equality *q, bool is_list, bool **nulls, int *co
 	if (isnull || !is_list)
 		return constant;
 	type = pe_names_type(s->names, pe_names_type(s->names, exprType(q->constant))->element);
-	deconstruct_array(DatumGetArrayTypeP(value), type->id, type->length, type->by_value, type->alignment, &constant, nulls, count);
+	deconstruct_array(DatumGetArrayTypeP(value), type->id, type->length,
+					  type->by_value, type->alignment, &constant, nulls, count);
 	return constant;
 }
 
@@ -378,11 +381,15 @@ pe_levels_are_compared(pe_sight *s, Node *e)
  * ------------------------------------------------------------------
  */
 
-/* The level that is nearest to a literal: of numbers and times by the difference, of all else as it is spelled; NULL: none is named. */
+/*
+ * The level that is nearest to a literal: by the difference for numbers and
+ * times, by the spelling for all else.  NULL: none is named.
+ */
 static char *
 nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 {
-	bool		by_difference = (pe_type_is_number(type) && pe_type_is_number(a->type)) || (type == a->type && pe_type_is_time(type));
+	bool		by_difference = (pe_type_is_number(type) && pe_type_is_number(a->type)) ||
+		(type == a->type && pe_type_is_time(type));
 	char	  **level = palloc(a->ordered * sizeof(char *));
 	double		least = INFINITY;
 	int32		nearest = 0;
@@ -448,11 +455,13 @@ tell_undeclared(Node *e, void *sight)
 
 	if (e == NULL)
 		return false;
-	if ((IsA(e, OpExpr) || IsA(e, DistinctExpr) || IsA(e, NullIfExpr) || IsA(e, ScalarArrayOpExpr)) && find_equality(s, e, &q) &&
-		is_plain(q.constant) && s->declared->attribute[q.attribute].other < 0 && s->declared->attribute[q.attribute].ordered > 0)
+	if ((IsA(e, OpExpr) || IsA(e, DistinctExpr) || IsA(e, NullIfExpr) || IsA(e, ScalarArrayOpExpr)) &&
+		find_equality(s, e, &q) && is_plain(q.constant) &&
+		s->declared->attribute[q.attribute].other < 0 && s->declared->attribute[q.attribute].ordered > 0)
 	{
 		constant = constants_of(s, &q, IsA(e, ScalarArrayOpExpr), &nulls, &count);
-		type = IsA(e, ScalarArrayOpExpr) ? pe_names_type(s->names, exprType(q.constant))->element : exprType(q.constant);
+		type = IsA(e, ScalarArrayOpExpr)
+			? pe_names_type(s->names, exprType(q.constant))->element : exprType(q.constant);
 		for (int i = 0; i < count; i++)
 			if (!nulls[i] && !equals_level(s, &q, constant[i]))
 				tell(s, &q, type, constant[i]);

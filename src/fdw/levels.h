@@ -2,8 +2,9 @@
  * levels.h
  *	  Levels of a column, and values that are none of them.
  *
- * All values outside of the levels are one cell where the declaration says so.  A comparison with levels is the same for all
- * of them.  Any other test tells them apart.
+ * All values outside of the levels are one cell where the declaration says so.
+ * A comparison with levels is the same for all of them.  Any other test
+ * distinguishes them.
  */
 #ifndef PE_FDW_LEVELS_H
 #define PE_FDW_LEVELS_H

@@ -138,7 +138,9 @@ pe_names_operator(pe_names *names, Oid operator)
 int
 pe_names_order(pe_named_operator *operator, Oid collation, Datum value, Datum constant, bool value_first)
 {
-	int			order = DatumGetInt32(FunctionCall2Coll(&operator->order, collation, value_first ? value : constant, value_first ? constant : value));
+	int			order = DatumGetInt32(FunctionCall2Coll(&operator->order, collation,
+														value_first ? value : constant,
+														value_first ? constant : value));
 
 	return value_first ? order : order < 0 ? 1 : order > 0 ? -1 : 0;
 }

@@ -2,8 +2,9 @@
  * names.h
  *	  What the catalog says of the functions, operators, types and collations of an expression.
  *
- * It is looked up for all expressions of a SELECT before the first of them is evaluated: a function of a user may drop what
- * another expression uses, and a name that is looked up then is missing.
+ * It is looked up for all expressions of a SELECT before the first of them is
+ * evaluated: a user's function may drop what another expression uses, and a
+ * name that is looked up then is missing.
  */
 #ifndef PE_FDW_NAMES_H
 #define PE_FDW_NAMES_H

@@ -65,7 +65,8 @@ with_values(Node *node, void *estate)
 	data = &((EState *) estate)->es_param_exec_vals[p->paramid];
 	get_typlenbyval(p->paramtype, &length, &by_value);
 	return (Node *) makeConst(p->paramtype, p->paramtypmod, p->paramcollid, length,
-							  data->isnull ? (Datum) 0 : datumCopy(data->value, by_value, length), data->isnull, by_value);
+							  data->isnull ? (Datum) 0 : datumCopy(data->value, by_value, length),
+							  data->isnull, by_value);
 }
 
 void
@@ -74,7 +75,8 @@ pe_parameters_check(EState *estate, const pe_scan_plan *plan, is_ours_function i
 	ListCell   *cell;
 
 	if (is_ahead && plan->parameters != NIL)
-		pe_refuse_translation("a subquery inside a SELECT with a parallel part", "SET max_parallel_workers_per_gather = 0.");
+		pe_refuse_translation("a subquery inside a SELECT with a parallel part",
+							  "SET max_parallel_workers_per_gather = 0.");
 	foreach(cell, plan->parameters)
 		check_sub_select(estate, intVal(lsecond(lfirst_node(List, cell))), is_ours);
 }

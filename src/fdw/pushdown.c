@@ -2,9 +2,10 @@
  * pushdown.c
  *	  The planner's part of plain SELECT.  See pushdown.h.
  *
- * Grouping and DISTINCT over one relation are pushed down to it.  All else is left to a scan that is refused when the
- * executor starts, so that nothing of the statement has been charged then.  Nothing here looks at a dataset: a kept plan
- * stays right when attributes are declared anew.
+ * Grouping and DISTINCT over one relation are pushed down to it.  All else is
+ * left to a scan that is refused when the executor starts, before anything of
+ * the statement is charged.  Nothing here looks at a dataset: a kept plan stays
+ * right when attributes are declared anew.
  */
 #include "postgres.h"
 
@@ -81,7 +82,8 @@ without_simple_case(Node *node, void *context)
 		return node;
 	c = (CaseExpr *) node;
 	foreach(cell, c->args)
-		lfirst_node(CaseWhen, cell)->expr = (Expr *) with_case_value((Node *) lfirst_node(CaseWhen, cell)->expr, c->arg);
+		lfirst_node(CaseWhen, cell)->expr =
+			(Expr *) with_case_value((Node *) lfirst_node(CaseWhen, cell)->expr, c->arg);
 	c->arg = NULL;
 	return node;
 }
@@ -99,7 +101,8 @@ with_functions(List *expressions)
 List *
 pe_scan_plan_write(const pe_scan_plan *p)
 {
-	List	   *list = list_make3(makeInteger(p->kind), makeString(p->why != NULL ? p->why : ""), makeInteger((int) p->relation));
+	List	   *list = list_make3(makeInteger(p->kind), makeString(p->why != NULL ? p->why : ""),
+								  makeInteger((int) p->relation));
 
 	list = lappend(list, with_functions(p->where));
 	list = lappend(list, with_functions(p->targets));
@@ -268,7 +271,8 @@ pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 
 	p->scan.relation = relation;
 	/* tests of no column too: above a grouping of ours nothing else looks at them */
-	p->scan.where = list_concat(extract_actual_clauses(rel->baserestrictinfo, false), extract_actual_clauses(rel->baserestrictinfo, true));
+	p->scan.where = list_concat(extract_actual_clauses(rel->baserestrictinfo, false),
+								extract_actual_clauses(rel->baserestrictinfo, true));
 	foreach(cell, p->scan.where)
 		if (p->scan.why == NULL)
 			p->scan.why = reason(root, lfirst(cell), rel->relid, "WHERE");
@@ -283,7 +287,8 @@ pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 void
 pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 {
-	add_path(rel, (Path *) create_foreignscan_path(root, rel, NULL, rel->rows, PE_PATH_DISABLED(1) REFUSED_COST, REFUSED_COST,
+	add_path(rel, (Path *) create_foreignscan_path(root, rel, NULL, rel->rows,
+												   PE_PATH_DISABLED(1) REFUSED_COST, REFUSED_COST,
 												   NIL, rel->lateral_relids, NULL, PE_PATH_RESTRICTIONS NIL));
 }
 
@@ -405,8 +410,8 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	PathTarget *target = distinct ? root->upper_targets[UPPERREL_DISTINCT] : output->reltarget;
 	pe_planned *p;
 
-	if (input->reloptkind != RELOPT_BASEREL || below == NULL || below->scan.why != NULL || output->fdw_private != NULL ||
-		!is_pushed(stage, query))
+	if (input->reloptkind != RELOPT_BASEREL || below == NULL ||
+		below->scan.why != NULL || output->fdw_private != NULL || !is_pushed(stage, query))
 		return;
 	p = palloc0(sizeof(*p));
 	*p = *below;
@@ -420,7 +425,8 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 		return;
 	}
 	output->fdw_private = p;
-	add_path(output, (Path *) create_foreign_upper_path(root, output, target, 100, PE_PATH_DISABLED(0) 10, 20, NIL, NULL, PE_PATH_RESTRICTIONS NIL));
+	add_path(output, (Path *) create_foreign_upper_path(root, output, target, 100, PE_PATH_DISABLED(0) 10, 20,
+														NIL, NULL, PE_PATH_RESTRICTIONS NIL));
 }
 
 /* ------------------------------------------------------------------
@@ -433,11 +439,13 @@ is_limit_0(const Query *query)
 {
 	Node	   *limit = query->limitCount;
 
-	return limit != NULL && IsA(limit, Const) && !((Const *) limit)->constisnull && DatumGetInt64(((Const *) limit)->constvalue) == 0;
+	return limit != NULL && IsA(limit, Const) && !((Const *) limit)->constisnull &&
+		DatumGetInt64(((Const *) limit)->constvalue) == 0;
 }
 
 ForeignScan *
-pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation, ForeignPath *path, List *targets, List *clauses, Plan *outer)
+pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
+			ForeignPath *path, List *targets, List *clauses, Plan *outer)
 {
 	pe_planned *p = rel->fdw_private;
 	Query	   *query = root->parse;
@@ -446,10 +454,13 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation, ForeignPath *path,
 	{
 		pe_scan_plan scan = without_sub_selects(root, &p->scan);
 
-		return make_foreignscan(targets, p->having, 0, params_of(&scan), pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
+		return make_foreignscan(targets, p->having, 0, params_of(&scan),
+								pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
 	}
 	p->scan.kind = is_limit_0(query) ? PE_SCAN_EMPTY
-		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
+		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL
+		? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
 	p->scan.targets = NIL;
-	return make_foreignscan(targets, extract_actual_clauses(clauses, false), rel->relid, NIL, pe_scan_plan_write(&p->scan), NIL, NIL, outer);
+	return make_foreignscan(targets, extract_actual_clauses(clauses, false), rel->relid,
+							NIL, pe_scan_plan_write(&p->scan), NIL, NIL, outer);
 }

@@ -28,7 +28,8 @@ typedef struct pe_scan_plan
 	List	   *targets;		/* TargetEntry: groups, which have a ressortgroupref, Aggref, GroupingFunc */
 	bool		grouped;		/* there is a row for each group, which may be none; else exactly one */
 	List	   *sets;			/* of GROUPING SETS: lists of ressortgroupref; NIL: one set of all */
-	List	   *parameters;		/* of sub-selects that depend on nothing else: lists of the Param and the plan's number */
+	/* of sub-selects that depend on nothing else: lists of the Param and the plan's number */
+	List	   *parameters;
 } pe_scan_plan;
 
 extern List *pe_scan_plan_write(const pe_scan_plan *plan);
@@ -37,7 +38,8 @@ extern pe_scan_plan *pe_scan_plan_read(List *fdw_private);
 /* The planner's part of the wrapper. */
 extern void pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation);
 extern void pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation);
-extern void pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output, void *extra);
+extern void pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+							   RelOptInfo *input, RelOptInfo *output, void *extra);
 extern ForeignScan *pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation, ForeignPath *path,
 								List *targets, List *clauses, Plan *outer);
 

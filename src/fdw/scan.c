@@ -2,13 +2,17 @@
  * scan.c
  *	  The executor's part of plain SELECT: CREATE FOREIGN DATA WRAPPER pg_epsilon.
  *
- * The wrapper owns no privilege and no data.  It asks what the current user could ask by dp.aggregate, as him.
+ * The wrapper owns no privilege and no data.  It asks what the current user
+ * could ask by dp.aggregate, as that user.
  *
- * What is refused by its shape is refused as the executor starts.  All scans of a statement are known then; the first that is
- * run translates and prices all of them, and looks whether the budget has all together, before any of them asks.
+ * What is refused by its shape is refused as the executor starts.  All scans of
+ * a statement are known then.  The first that is run translates and prices all
+ * of them, and checks that the budget has enough for all together, before any
+ * of them asks.
  *
- * In a parallel operation nothing can be charged.  A statement with a parallel part is therefore asked before it begins, as
- * the executor starts: its scans are known from its plan.
+ * In a parallel operation nothing can be charged.  A statement with a parallel
+ * part is therefore asked before it begins, as the executor starts: its scans
+ * are known from its plan.
  */
 #include "postgres.h"
 
@@ -89,8 +93,10 @@ refuse(const pe_scan_plan *plan)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),
 			 errdetail("%s. Nothing was charged.", sentence(plan)),
-			 plan->why[0] != '\0' ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
-			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. What another table says of each row, the owner can load as a column.")));
+			 plan->why[0] != '\0'
+			 ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
+			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
+					   "What another table says of each row, the owner can load as a column.")));
 }
 
 /* Before anything is charged: a function that says wrongly that it is safe there may have come here. */
@@ -427,7 +433,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 	if (e.quote != NULL)
 		ExplainPropertyText("Quote", e.quote, es);
 	if (error != NULL)
-		ExplainPropertyText("Refused", error->hint != NULL ? psprintf("%s (%s)", error->message, error->hint) : error->message, es);
+		ExplainPropertyText("Refused", error->hint != NULL
+							? psprintf("%s (%s)", error->message, error->hint) : error->message, es);
 }
 
 static void

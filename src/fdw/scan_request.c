@@ -64,7 +64,8 @@ check_linear(const pe_select *s)
 {
 	for (int i = 0; i < s->targets; i++)
 		if (!s->target[i]->is_linear)
-			pe_refuse_translation("an aggregate other than a count or a sum of groups that join combinations of several columns",
+			pe_refuse_translation("an aggregate other than a count or a sum "
+								  "of groups that join combinations of several columns",
 								  "Group by expressions of single columns.");
 }
 
@@ -139,7 +140,8 @@ find_rows(pe_select *s)
 	bool		none = s->where->kind == PE_COND_NEVER && s->plan->grouped;
 
 	for (int set = 0; set < s->groups->sets; set++)
-		if (!none || (s->plan->sets != NIL && s->groups->set[set].references == NIL))	/* the set of no column has a row of nothing, too */
+		/* the set of no column has a row of nothing, too */
+		if (!none || (s->plan->sets != NIL && s->groups->set[set].references == NIL))
 			s->rows = list_concat(s->rows, rows_of_set(s, set));
 }
 
@@ -230,10 +232,12 @@ counts_people(const pe_select *s)
 }
 
 /*
- * The attributes whose part of WHERE is applied to the answer where groups are by them: another filter is the same request then.
- * Not the column of blocks, as only those are charged that WHERE leaves.  And not where people are counted in groups: of the groups
- * that a person is in some are drawn, and WHERE decides among which.  Likewise where the foreign table has fewer rows or groups of
- * each unit counted than there are: those that WHERE leaves.
+ * The attributes whose part of WHERE is applied to the answer where groups are
+ * by them: another filter is the same request then.  Not the column of blocks,
+ * as only the blocks that WHERE leaves are charged.  Not where people are
+ * counted in groups: some of a person's groups are drawn, and WHERE decides
+ * among which.  Not where the foreign table counts fewer rows or groups of each
+ * unit than there are: it counts those that WHERE leaves.
  */
 static Bitmapset *
 filters_of_answer(const pe_select *s)
@@ -241,7 +245,8 @@ filters_of_answer(const pe_select *s)
 	const pe_public_dataset *declared = s->sight->declared;
 	Bitmapset  *filters = NULL;
 
-	if (s->plan->sets != NIL || counts_people(s) || pe_fdw_rows_per_unit(s->plan->relation) > 0 || pe_fdw_cells_per_unit(s->plan->relation) > 0)
+	if (s->plan->sets != NIL || counts_people(s) || pe_fdw_rows_per_unit(s->plan->relation) > 0 ||
+		pe_fdw_cells_per_unit(s->plan->relation) > 0)
 		return NULL;
 	for (int i = 0; i < declared->attributes; i++)
 		if (declared->block_column == NULL || strcmp(declared->attribute[i].name, declared->block_column) != 0)
@@ -261,8 +266,10 @@ tell_cut_before(pe_select *s, const Bitmapset *applied)
 	while ((a = bms_next_member(applied, a)) >= 0)
 		if (pe_condition_leaves(s->where, a) != NULL && !pe_sight_is_told(s->sight, "cut before"))
 			ereport(NOTICE,
-					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut", declared->attribute[a].name),
-					 errdetail("Where units have more rows than max_rows, fewer are counted than by the same WHERE without the group.")));
+					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut",
+							declared->attribute[a].name),
+					 errdetail("Where units have more rows than max_rows, "
+							   "fewer are counted than by the same WHERE without the group.")));
 }
 
 static void
@@ -297,7 +304,8 @@ pe_select_open(pe_select *s)
 	pe_settings_check_select();
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
-	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
+	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation),
+							 list_concat_copy(s->plan->where, s->plan->targets));
 }
 
 void
@@ -359,7 +367,10 @@ refuse_for_want_of_price(pe_select *s)
 			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
 }
 
-/* What was translated is what is asked: a function of the SELECT may have declared the dataset anew, as another session may. */
+/*
+ * What was translated is what is asked: a function of the SELECT, or another
+ * session, may have declared the dataset anew.
+ */
 static void
 check_declared(const pe_select *s)
 {
@@ -468,7 +479,10 @@ answer_of(const pe_aggregate_call *call, const pe_target_of_select *t, const pe_
 	return t->kind == PE_TARGET_MEAN ? mean_of(call, t, row->queries) : sum_of(call, t, row->queries);
 }
 
-/* Whether it may be of a group without rows.  A quantile, which has no standard error, is told where the number of rows is above 0. */
+/*
+ * Whether it may be of a group without rows.  A quantile has no standard error,
+ * and is shown where the number of rows is above 0.
+ */
 static bool
 may_be_nothing(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
 {
@@ -664,7 +678,8 @@ occurs_before(const pe_select *s, const pe_target_of_select *t, const pe_row_of_
 	if (pe_names_is_bytewise(s->sight->names, t->collation))
 		return false;
 	for (int32 i = 0; i < cell; i++)
-		if (may_occur(s, t, row, i) && pe_same_value(pe_names_type(s->sight->names, a->type), t->collation, a->low[i], false, a->low[cell], false))
+		if (may_occur(s, t, row, i) &&
+			pe_same_value(pe_names_type(s->sight->names, a->type), t->collation, a->low[i], false, a->low[cell], false))
 			return true;
 	return false;
 }
@@ -680,7 +695,8 @@ put_declared(const pe_select *s, const pe_target_of_select *t, const pe_row_of_s
 	{
 		if (!may_occur(s, t, row, cell) || (t->kind == PE_TARGET_DISTINCT && occurs_before(s, t, row, cell)))
 			continue;
-		if (count++ == 0 || (t->kind != PE_TARGET_DISTINCT && is_beyond(a, t->collation, end_of(a, cell, greatest), *value, greatest)))
+		if (count++ == 0 ||
+			(t->kind != PE_TARGET_DISTINCT && is_beyond(a, t->collation, end_of(a, cell, greatest), *value, greatest)))
 			*value = end_of(a, cell, greatest);
 	}
 	*isnull = count == 0 && t->kind != PE_TARGET_DISTINCT;
@@ -740,7 +756,8 @@ array_text(char **text, int count)
 
 	for (int i = 0; i < count; i++)
 		elements[i] = CStringGetTextDatum(text[i]);
-	return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT)));
+	return OidOutputFunctionCall(F_ARRAY_OUT,
+								 PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT)));
 }
 
 char *
@@ -755,7 +772,8 @@ pe_select_request_text(const pe_select *s)
 	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
 					 quote_literal_cstr(array_text(request->sums.aggregate, request->sums.aggregates)));
 	if (request->attributes > 0)
-		appendStringInfo(&text, ", \"by\" => %s", quote_literal_cstr(array_text(request->attribute, request->attributes)));
+		appendStringInfo(&text, ", \"by\" => %s",
+						 quote_literal_cstr(array_text(request->attribute, request->attributes)));
 	if (request->predicate != NULL)
 		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
 	if (request->cuts)
@@ -787,6 +805,7 @@ pe_select_quote_text(const pe_select *s)
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
 	else
-		appendStringInfoString(&text, pe_asked_fits(asked, false, &left) ? "; would be charged" : "; does not fit the budget");
+		appendStringInfoString(&text, pe_asked_fits(asked, false, &left)
+							   ? "; would be charged" : "; does not fit the budget");
 	return text.data;
 }

@@ -48,7 +48,10 @@ typedef struct pe_select
 	pe_aggregate_call together; /* the same with intervals that hold all together, if that is asked for */
 } pe_select;
 
-/* Looks up all that it is made of; of all scans of a statement before any of them is translated, as that calls functions of users. */
+/*
+ * Looks up all that it is made of.  Of all scans of a statement before any of
+ * them is translated, as that calls functions of users.
+ */
 extern void pe_select_open(pe_select *select);
 
 /* What it asks; everything that can be refused is. */

@@ -23,7 +23,10 @@ is_null(const Const *c)
 	return c->constisnull;
 }
 
-/* Whether a node asks for no row of what is below, as far as constants tell. */
+/*
+ * Whether a node asks for no row of what is below, as far as constants decide
+ * it.
+ */
 static bool
 is_limit_0(const Plan *plan)
 {

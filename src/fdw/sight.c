@@ -92,7 +92,8 @@ check_identity(const pe_sight *s, Oid relation)
 	if (id != NULL && strcmp(id, s->declared->public_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("foreign table \"%s\" stands for a dataset that is no longer registered", get_rel_name(relation)),
+				 errmsg("foreign table \"%s\" stands for a dataset that is no longer registered",
+						get_rel_name(relation)),
 				 errdetail("Another dataset is called \"%s\" now. Nothing was charged.", s->dataset),
 				 errhint("Make the foreign table anew, by dp.expose with replace => true, or IMPORT FOREIGN SCHEMA.")));
 }
@@ -109,7 +110,8 @@ check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" has type %s, and attribute of dataset \"%s\" has type %s",
-						NameStr(column->attname), format_type_be(column->atttypid), s->dataset, format_type_be(declared)),
+						NameStr(column->attname), format_type_be(column->atttypid),
+						s->dataset, format_type_be(declared)),
 				 errhint("Make the foreign table anew, by dp.expose with replace => true, or IMPORT FOREIGN SCHEMA.")));
 }
 
@@ -131,7 +133,9 @@ names_of(Relation rel, List *expressions, int *count)
 	*count = 0;
 	foreach(cell, vars)
 		if (lfirst_node(Var, cell)->varattno > 0)
-			name[(*count)++] = pstrdup(name_of_column(RelationGetRelid(rel), TupleDescAttr(RelationGetDescr(rel), lfirst_node(Var, cell)->varattno - 1)));
+			name[(*count)++] =
+				pstrdup(name_of_column(RelationGetRelid(rel),
+									   TupleDescAttr(RelationGetDescr(rel), lfirst_node(Var, cell)->varattno - 1)));
 	qsort(name, *count, sizeof(char *), compare_names);
 	for (int i = 0; i < *count; i++)
 		if (i == 0 || strcmp(name[i], name[kept - 1]) != 0)
@@ -171,7 +175,8 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 	{
 		Form_pg_attribute column = TupleDescAttr(s->columns, i);
 
-		s->attribute_of[i] = column->attisdropped ? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, name_of_column(relation, column));
+		s->attribute_of[i] = column->attisdropped
+			? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, name_of_column(relation, column));
 		check_type(s, s->attribute_of[i], column);
 	}
 	table_close(rel, NoLock);
@@ -200,15 +205,18 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 	{
 		const Var  *var = lfirst_node(Var, cell);
 		int			a = var->varattno > 0 ? s->attribute_of[var->varattno - 1] : PE_COLUMN_UNKNOWN;
-		const char *name = var->varattno > 0 ? NameStr(TupleDescAttr(s->columns, var->varattno - 1)->attname) : "a system column";
+		const char *name = var->varattno > 0
+			? NameStr(TupleDescAttr(s->columns, var->varattno - 1)->attname) : "a system column";
 
 		if (a == PE_COLUMN_UNIT)
 			pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
-								  psprintf("It may stand in count(DISTINCT %s) alone. How many units have 1, 2, ... rows: SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
+								  psprintf("It may stand in count(DISTINCT %s) alone. How many units have 1, 2, ... "
+										   "rows: SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
 										   quote_identifier(name), quote_literal_cstr(s->dataset)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
-								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; dp.expose(..., replace => true) makes the view follow them.", s->dataset));
+								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; "
+										   "dp.expose(..., replace => true) makes the view follow them.", s->dataset));
 		found = bms_add_member(found, a);
 	}
 	return found;
@@ -242,11 +250,15 @@ widens(const pe_sight *s, const FuncExpr *function)
 		return false;
 	from = exprType(linitial(function->args));
 	if (is_integer(from))
-		return !is_integer(function->funcresulttype) || pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
+		return !is_integer(function->funcresulttype) ||
+			pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }
 
-/* Equality of text tells all values apart that it takes for another type, in collations that do; that of character ignores blanks, that of citext case. */
+/*
+ * Whether different values stay different after a cast: equality of character
+ * ignores blanks, that of citext ignores case.
+ */
 bool
 pe_sight_keeps_values_apart(const pe_sight *s, const RelabelType *cast)
 {
@@ -315,7 +327,10 @@ state_of(pe_sight *s, Node *expression)
 	return made->state;
 }
 
-/* An error leaves SQL functions where they were: they would go on with the values of before, on buffers that were given back. */
+/*
+ * An error leaves SQL functions where they were: they would go on with the
+ * earlier values, on buffers that were given back.
+ */
 static void
 forget_failed_states(pe_sight *s)
 {
@@ -497,7 +512,8 @@ value_above(const pe_public_attribute *a)
 static bool
 is_extreme(const pe_public_attribute *a, Datum value, bool greatest)
 {
-	return a->whole && pe_point_of_datum(a->type, value).i == pe_point_of_datum(a->type, extreme_of(a->type, greatest)).i;
+	return a->whole &&
+		pe_point_of_datum(a->type, value).i == pe_point_of_datum(a->type, extreme_of(a->type, greatest)).i;
 }
 
 /* Puts the values below the first bin, or above the last one, into the rows; false if there are none. */
@@ -509,7 +525,8 @@ put_side(pe_sight *s, int attribute, bool above)
 
 	if (is_extreme(a, above ? a->high[a->ordered - 1] : a->low[0], above))
 		return false;
-	put_ends(s, attribute, above ? value_above(a) : extreme, above ? extreme : pe_public_below(a->type, a->low[0]), false);
+	put_ends(s, attribute, above ? value_above(a) : extreme, above ? extreme : pe_public_below(a->type, a->low[0]),
+			 false);
 	return true;
 }
 
@@ -587,7 +604,8 @@ static bool
 is_empty(const combination *c)
 {
 	for (int i = 0; i < c->attributes; i++)
-		if (is_other(c, i) && !c->sight->declared->attribute[c->attribute[i]].bins && c->sight->outside[c->attribute[i]].isnull)
+		if (is_other(c, i) && !c->sight->declared->attribute[c->attribute[i]].bins &&
+			c->sight->outside[c->attribute[i]].isnull)
 			return true;
 	return false;
 }
@@ -612,7 +630,8 @@ note(combination *c)
 
 	if (!is_null(c) && !pe_is_steady(s, c->expression))
 	{
-		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : Max(pe_cut_of(s, c->expression), s->middle ? PE_NOT_CUT : PE_CUT_BY_RANGE);
+		c->cut = is_on_other(c)
+			? PE_CUT_OUTSIDE : Max(pe_cut_of(s, c->expression), s->middle ? PE_NOT_CUT : PE_CUT_BY_RANGE);
 		return;
 	}
 	value = pe_sight_evaluate(s, c->expression, s->low, &isnull);
@@ -651,7 +670,8 @@ note_sides(void *argument)
 static bool
 is_of_values(int sqlstate)
 {
-	static const int rethrown[] = {ERRCODE_QUERY_CANCELED, ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_SYSTEM_ERROR, ERRCODE_TRANSACTION_ROLLBACK};
+	static const int rethrown[] = {ERRCODE_QUERY_CANCELED, ERRCODE_INSUFFICIENT_RESOURCES,
+								   ERRCODE_SYSTEM_ERROR, ERRCODE_TRANSACTION_ROLLBACK};
 
 	for (int i = 0; i < lengthof(rethrown); i++)
 		if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(rethrown[i]))
@@ -698,7 +718,8 @@ put_middles(combination *c)
 			put_ends(s, c->attribute[i], middle, middle, false);
 		}
 		else if (is_other(c, i))
-			put_ends(s, c->attribute[i], o->shown_null ? o->value : o->shown, o->shown_null ? o->value : o->shown, o->isnull);
+			put_ends(s, c->attribute[i], o->shown_null ? o->value : o->shown, o->shown_null ? o->value : o->shown,
+					 o->isnull);
 	}
 }
 
@@ -724,7 +745,8 @@ values_of_bin(const pe_public_attribute *a, int32 cell)
 
 	if (!a->whole || cell >= a->ordered)
 		return PG_INT64_MAX;
-	if (pg_sub_s64_overflow(pe_point_of_datum(a->type, a->high[cell]).i, pe_point_of_datum(a->type, a->low[cell]).i, &width))
+	if (pg_sub_s64_overflow(pe_point_of_datum(a->type, a->high[cell]).i,
+							pe_point_of_datum(a->type, a->low[cell]).i, &width))
 		return PG_INT64_MAX;
 	return width < PG_INT64_MAX ? width + 1 : width;
 }
@@ -830,7 +852,8 @@ whole_beyond(const pe_public_attribute *a, bool above)
 	int64		width;
 	int64		at;
 
-	if (pg_sub_s64_overflow(high, low, &width) || pg_add_s64_overflow(above ? high : low, above ? width + 1 : -width - 1, &at))
+	if (pg_sub_s64_overflow(high, low, &width) ||
+		pg_add_s64_overflow(above ? high : low, above ? width + 1 : -width - 1, &at))
 		return most;
 	return above ? Min(at, most) : Max(at, most);
 }
@@ -871,7 +894,8 @@ note_beyond(void *argument)
 	if (!put_side(s, attribute, e->above))
 		return;
 	if (e->near)
-		pe_sight_put(s, e->above ? s->high : s->low, attribute, value_beyond(&s->declared->attribute[attribute], e->above), false);
+		pe_sight_put(s, e->above ? s->high : s->low, attribute,
+					 value_beyond(&s->declared->attribute[attribute], e->above), false);
 	if (!pe_is_steady(s, c->expression))
 	{
 		e->found = pe_cut_of(s, c->expression) == PE_CUT_BY_EXPRESSION ? PE_BEYOND_ANOTHER : PE_BEYOND_SELECTED;
@@ -908,8 +932,9 @@ try_bin(combination *c)
 }
 
 /*
- * x + 1 fails at the end of its type, and is what it is before that.  A part of an expression that fails in the bin is not evaluated there,
- * as CASE and AND have it: the tests before it are looked at by themselves.
+ * x + 1 fails at the end of its type, and is what it is before that.  A part of
+ * an expression that fails in the bin is not evaluated there, as CASE and AND
+ * have it: the tests before it are looked at by themselves.
  */
 pe_beyond
 pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
@@ -988,7 +1013,8 @@ evaluate_all(void *argument)
 	clear(e->sight, e->sight->high);
 	for (int64 i = 0; i < e->count; i++)
 	{
-		combination c = {.sight = e->sight, .expression = e->expression, .attribute = e->attribute, .attributes = e->attributes, .cell = cell};
+		combination c = {.sight = e->sight, .expression = e->expression,
+						 .attribute = e->attribute, .attributes = e->attributes, .cell = cell};
 
 		if (cells_of(e, i, cell) == e->others)
 			continue;
@@ -1041,9 +1067,11 @@ pe_sight_values(pe_sight *s, Node *expression, int attribute, const bool *left, 
 }
 
 pe_values *
-pe_sight_product(pe_sight *s, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count)
+pe_sight_product(pe_sight *s, Node *expression, const int *attribute,
+				 int attributes, const bool *const *left, int64 *count)
 {
-	evaluation	e = {.sight = s, .expression = expression, .attribute = attribute, .attributes = attributes, .left = left};
+	evaluation	e = {.sight = s, .expression = expression, .attribute = attribute,
+					 .attributes = attributes, .left = left};
 
 	*count = 1;
 	for (int i = 0; i < attributes; i++)
@@ -1092,7 +1120,7 @@ pe_sight_of_dropped(pe_sight *s, Node *e, int attribute, Datum *value, bool *isn
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
 	const pe_stand_in *o = &s->outside[attribute];
-	int32		cell = a->other;	/* of which there is none */
+	int32		cell = a->other;	/* there is none */
 	combination c = {.sight = s, .expression = e, .attribute = &attribute, .attributes = 1, .cell = &cell};
 
 	if (!a->bins && o->isnull)
@@ -1135,9 +1163,11 @@ static char *
 range_text(pe_sight *s, const pe_public_attribute *a, int32 first, int32 last)
 {
 	const char *name = quote_identifier(a->name);
-	bool		closed = pe_same_value(pe_names_type(s->names, a->type), InvalidOid, a->high[last], false, a->edge[last + 1], false);
+	bool		closed = pe_same_value(pe_names_type(s->names, a->type), InvalidOid,
+									   a->high[last], false, a->edge[last + 1], false);
 
-	return psprintf("%s >= %s AND %s %s %s", name, literal(s, a, a->edge[first]), name, closed ? "<=" : "<", literal(s, a, a->edge[last + 1]));
+	return psprintf("%s >= %s AND %s %s %s", name, literal(s, a, a->edge[first]),
+					name, closed ? "<=" : "<", literal(s, a, a->edge[last + 1]));
 }
 
 bool
@@ -1181,7 +1211,8 @@ refuse_most(pe_sight *s, const pe_public_attribute *a, int32 cut, int32 bins, co
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
-			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. Nothing was charged."),
+			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. "
+					   "Nothing was charged."),
 			 errhint(COARSER)));
 }
 
@@ -1202,10 +1233,12 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 void
 pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *how)
 {
-	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null || pe_sight_is_told(s, psprintf("nulls %d", attribute)))
+	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null ||
+		pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
 	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name, how),
+			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
+					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
 }
 
@@ -1229,7 +1262,8 @@ pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const cha
 		pe_sight_is_told(s, psprintf("beyond %d", attribute)))
 		return;
 	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them", what, s->declared->attribute[attribute].name, how),
+			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
+					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: outside => 'other'.")));
 }
 
@@ -1247,7 +1281,8 @@ pe_sight_check_outside(pe_sight *s, int attribute, const char *what)
 			 errmsg("%s of \"%s\" tells values outside of what is declared apart", what, a->name),
 			 s->middle ? errdetail("They count as one value, %s.", value) : errdetail("Nothing was charged."),
 			 s->middle ? 0 : a->bins
-			 ? errhint("Leave them out: WHERE %s. Or SET pg_epsilon.cut_bins = middle.", range_text(s, a, 0, a->ordered - 1))
+			 ? errhint("Leave them out: WHERE %s. Or SET pg_epsilon.cut_bins = middle.",
+					   range_text(s, a, 0, a->ordered - 1))
 			 : errhint("Compare with declared levels, or SET pg_epsilon.cut_bins = middle.")));
 }
 
@@ -1278,9 +1313,11 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 		first = cut++ == 0 ? i : first;
 	}
 	if (cut > 0 && !s->middle)
-		refuse_cut(s, a, first, what, v->cut[first] == PE_CUT_BY_EQUALITY ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
+		refuse_cut(s, a, first, what, v->cut[first] == PE_CUT_BY_EQUALITY
+				   ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
 				   : by_expression && cut > bins / 2 ? COARSER
-				   : "Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.");
+				   : "Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, "
+				   "which decides at the middle of each bin.");
 	if (by_expression && cut > bins / 2)
 		refuse_most(s, a, cut, bins, what);
 	if (cut > 0)

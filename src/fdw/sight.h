@@ -2,9 +2,11 @@
  * sight.h
  *	  Expressions of SQL, evaluated on the public cells of a dataset's attributes.
  *
- * An expression over columns sees no row: it is evaluated on the declared levels and on both ends of the declared bins.
- * It is steady on a bin if it has one value there, as far as that follows from these ends; where it has not, the bin is cut.
- * Functions of users run here, and may drop what others use: names come from names.h.
+ * An expression over columns sees no row: it is evaluated on the declared
+ * levels and on both ends of the declared bins.  It is steady on a bin if it
+ * has one value there, as far as that follows from these ends; where it has
+ * not, the bin is cut.  Functions of users run here, and may drop what others
+ * use: names come from names.h.
  */
 #ifndef PE_FDW_SIGHT_H
 #define PE_FDW_SIGHT_H
@@ -59,10 +61,13 @@ typedef enum pe_bin_cut
 	PE_CUT_BY_RANGE,			/* by tests of where a value lies */
 	PE_CUT_BY_EXPRESSION,
 	PE_CUT_BY_EQUALITY,			/* with one value inside the bin */
-	PE_CUT_OUTSIDE				/* it tells values outside of what is declared apart */
+	PE_CUT_OUTSIDE				/* it distinguishes undeclared values */
 } pe_bin_cut;
 
-/* The columns of a relation that stands for a dataset, of which these expressions are.  42804 if one has not the type of its attribute. */
+/*
+ * The columns that these expressions use, of a relation that stands for a
+ * dataset.  42804 if one has not the type of its attribute.
+ */
 extern pe_sight *pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressions);
 
 /* The attributes that an expression looks at, by their numbers.  0A000 if it looks at anything else. */
@@ -87,7 +92,10 @@ extern Datum pe_sight_evaluate(pe_sight *sight, Node *expression, TupleTableSlot
 /* Puts a value into the columns of a row that stand for an attribute. */
 extern void pe_sight_put(pe_sight *sight, TupleTableSlot *row, int attribute, Datum value, bool isnull);
 
-/* What an expression is on each cell of an attribute, the others being whatever they are. */
+/*
+ * What an expression is on each cell of an attribute, for any cells of the
+ * others.
+ */
 typedef struct pe_values
 {
 	pe_named_type *type;
@@ -98,8 +106,8 @@ typedef struct pe_values
 } pe_values;
 
 /*
- * Of one attribute, on the cells that are left; NULL: on all.  With `others` on the other cells too, where that is no error:
- * else they are NULL.
+ * Of one attribute, on the cells that are left; NULL: on all.  With `others` on
+ * the other cells too, where that is no error: else they are NULL.
  */
 extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribute, const bool *left, bool others);
 
@@ -120,19 +128,29 @@ extern bool pe_sight_is_told(pe_sight *sight, const char *about);
 /* Where all of its columns are NULL, whether that is a cell or not; false if it fails there. */
 extern bool pe_sight_of_null(pe_sight *sight, Node *expression, Datum *value, bool *isnull);
 
-/* On values outside of an attribute that drops them; known: it has one value there.  False: the type has none outside. */
-extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute, Datum *value, bool *isnull, bool *known);
+/*
+ * On values outside of an attribute that drops them; known: it has one value
+ * there.  False: the type has none outside.
+ */
+extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute,
+								Datum *value, bool *isnull, bool *known);
 
 /* Of several attributes, on all combinations of their cells, the last one fastest; left: of each attribute. */
-extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count);
+extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute,
+								   int attributes, const bool *const *left, int64 *count);
 
 /*
- * An error for the first cell that is left and cut.  Where cut bins are decided at their middle, a NOTICE for each column; an
- * error for an equality, and for an expression that cuts most bins.  what: "a test in WHERE".
+ * An error for the first cell that is left and cut.  Where cut bins are decided
+ * at their middle, a NOTICE for each column; an error for an equality, and for
+ * an expression that cuts most bins.  what: "a test in WHERE".
  */
-extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values, int attribute, const bool *left, const char *what);
+extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values,
+								int attribute, const bool *left, const char *what);
 
-/* NOTICE, once for an attribute: rows without a value of it, or with one that is not declared, are dropped, and what is asked has them. */
+/*
+ * NOTICE, once for an attribute: rows without a value of it, or with one that
+ * is not declared, are dropped, and the question includes them.
+ */
 extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what, const char *how);
 extern void pe_sight_tell_undeclared(pe_sight *sight, int attribute, const char *what, const char *how);
 

@@ -26,11 +26,17 @@
 #include "server/compat.h"
 #include "server/values.h"
 
-/* The most places where the course of an expression breaks in a bin, and the most changes of clocks that are looked for. */
+/*
+ * The most places where the course of an expression breaks in a bin, and the
+ * most changes of clocks that are looked for.
+ */
 #define MOST_BREAKS 2000
 #define MOST_CHANGES 500
 
-/* The least values of a column's pieces of a bin, but for the first; on each piece an expression is monotone. */
+/*
+ * The least values of a column's pieces of a bin, except the first; on each
+ * piece an expression is monotone.
+ */
 typedef struct breaks
 {
 	int			attribute;		/* that is followed; -1: none yet */
@@ -90,12 +96,14 @@ whole_of(const pe_sight *s, const TupleTableSlot *row, int attribute)
 
 /* Calls a function at both ends of each piece of a bin, until it is false. */
 static bool
-at_all_ends(pe_sight *s, const breaks *b, bool (*visit) (pe_sight *s, TupleTableSlot *row, void *argument), void *argument)
+at_all_ends(pe_sight *s, const breaks *b,
+			bool (*visit) (pe_sight *s, TupleTableSlot *row, void *argument), void *argument)
 {
 	if (!visit(s, s->low, argument))
 		return false;
 	for (int i = 0; i < b->count; i++)
-		if (!visit(s, row_at(s, b->attribute, b->at[i] - 1), argument) || !visit(s, row_at(s, b->attribute, b->at[i]), argument))
+		if (!visit(s, row_at(s, b->attribute, b->at[i] - 1), argument) ||
+			!visit(s, row_at(s, b->attribute, b->at[i]), argument))
 			return false;
 	return visit(s, s->high, argument);
 }
@@ -133,7 +141,10 @@ time_at(pe_sight *s, Node *e, TupleTableSlot *row, int64 *value)
 	return !isnull;
 }
 
-/* The least x of a piece, above its first, where an expression is past a place: at least it, or, where it falls, below it. */
+/*
+ * The least x of a piece, above its first, where an expression is past a place:
+ * at least it, or below it if it falls.
+ */
 static bool
 find_passing(pe_sight *s, Node *e, int attribute, int64 first, int64 last, int64 place, bool rises, int64 *x)
 {
@@ -266,8 +277,9 @@ later(int64 time, int64 by)
 }
 
 /*
- * The changes after one time, up to another.  Where there is no end, those of a century: behind it an expression is a century
- * above all bins, and the clocks turn it back by hours.
+ * The changes after one time, up to another.  Where there is no end, those of a
+ * century: behind it an expression is a century above all bins, and the clocks
+ * turn it back by hours.
  */
 static clocks *
 find_changes(const pg_tz *zone, int64 from, int64 to)
@@ -355,7 +367,7 @@ add_gaps_of_dates(places *p, const pg_tz *zone, const range *r)
 	}
 }
 
-/* The zone of a text; NULL: an abbreviation, of which it is not known whether its clocks change. */
+/* The zone of a text; NULL: an abbreviation, whose clocks may change or not. */
 static const pg_tz *
 zone_of(pe_sight *s, Node *name)
 {
@@ -396,8 +408,10 @@ break_at_clock(pe_sight *s, Node *e, breaks *b, const pg_tz *zone)
  */
 
 /*
- * Months are added to a day of a month, and cut to the last one: 30 January and a month is 28 February.  The hour stays, so
- * that the evening of the 28th is later than the morning of the 30th.  Within a day, and from the 1st to the 28th, nothing is cut.
+ * Months are added to a day of a month, and cut to the last one: 30 January and
+ * a month is 28 February.  The hour stays, so the evening of the 28th is later
+ * than the morning of the 30th.  Within a day, and from the 1st to the 28th,
+ * nothing is cut.
  */
 static void
 add_ends_of_months(places *p, int64 least, int64 greatest)
@@ -447,7 +461,8 @@ add_origins(places *p, const Interval *interval, int64 place, const clocks *near
 		return;
 	}
 	months->month = interval->month;
-	origin = DatumGetTimestamp(DirectFunctionCall2(timestamp_mi_interval, TimestampGetDatum(place), IntervalPGetDatum(months)));
+	origin = DatumGetTimestamp(DirectFunctionCall2(timestamp_mi_interval, TimestampGetDatum(place),
+												   IntervalPGetDatum(months)));
 	for (int day = -4; day <= 4; day++)
 		add_local(p, (day_of(origin) + day) * USECS_PER_DAY + (place - day_of(place) * USECS_PER_DAY), near, offset);
 }
@@ -464,10 +479,14 @@ first_offset(const clocks *near, int64 time)
 static void
 add_places_on_clock(places *p, const Interval *interval, const range *r)
 {
-	int64		from = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(r->least), IntervalPGetDatum(interval)));
-	int64		to = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(r->greatest), IntervalPGetDatum(interval)));
-	clocks	   *near = find_changes(session_timezone, later(r->least, -5 * USECS_PER_DAY), later(r->greatest, 5 * USECS_PER_DAY));
-	clocks	   *there = find_changes(session_timezone, later(Min(from, to), -5 * USECS_PER_DAY), later(Max(from, to), 5 * USECS_PER_DAY));
+	int64		from = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(r->least),
+															   IntervalPGetDatum(interval)));
+	int64		to = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(r->greatest),
+															 IntervalPGetDatum(interval)));
+	clocks	   *near = find_changes(session_timezone, later(r->least, -5 * USECS_PER_DAY),
+									later(r->greatest, 5 * USECS_PER_DAY));
+	clocks	   *there = find_changes(session_timezone, later(Min(from, to), -5 * USECS_PER_DAY),
+									 later(Max(from, to), 5 * USECS_PER_DAY));
 	places	   *local;
 	int64		offset;
 
@@ -493,7 +512,10 @@ add_places_on_clock(places *p, const Interval *interval, const range *r)
 		add_local(p, local->at[i], near, offset);
 }
 
-/* A time and an interval, or less one.  Dates are midnights: their order stays, whatever is cut from a month. */
+/*
+ * A time and an interval, or less one.  Dates are midnights: their order stays
+ * when days of a month are cut.
+ */
 static bool
 break_at_interval(pe_sight *s, Node *time, Node *added, bool minus, breaks *b)
 {
@@ -570,7 +592,8 @@ static bool
 follows_as_number(const FuncExpr *f, const char *name)
 {
 	static const char *const names[] = {
-		"floor", "ceil", "ceiling", "trunc", "round", "int2", "int4", "int8", "numeric", "float4", "float8", "width_bucket", "sign", "sqrt"
+		"floor", "ceil", "ceiling", "trunc", "round", "int2", "int4",
+		"int8", "numeric", "float4", "float8", "width_bucket", "sign", "sqrt"
 	};
 
 	return is_one_of(name, names, lengthof(names)) && pe_type_is_number(f->funcresulttype);
@@ -593,8 +616,9 @@ is_rising_field(const FuncExpr *f)
 }
 
 /*
- * Between the changes of the clocks local time rises with universal time.  What is cut down to days, weeks or months is their
- * beginning on the clock, of which a later one is never an earlier time.
+ * Between the changes of the clocks local time rises with universal time.
+ * Days, weeks and months are cut down to their beginning on the clock.  A later
+ * beginning is never an earlier time.
  */
 static bool
 follows_as_time(pe_sight *s, const FuncExpr *f, const char *name, Node *time, breaks *b)
@@ -613,7 +637,8 @@ follows_as_time(pe_sight *s, const FuncExpr *f, const char *name, Node *time, br
 	if (second && strcmp(name, "timezone") == 0)
 		return exprType(linitial(f->args)) == INTERVALOID || break_at_clock(s, time, b, zone_of(s, linitial(f->args)));
 	if (second && strcmp(name, "date_trunc") == 0 && constant_text(linitial(f->args)) != NULL)
-		return !universal || break_at_clock(s, time, b, list_length(f->args) == 3 ? zone_of(s, lthird(f->args)) : session_timezone);
+		return !universal ||
+			break_at_clock(s, time, b, list_length(f->args) == 3 ? zone_of(s, lthird(f->args)) : session_timezone);
 	if (second && is_field(name) && is_rising_field(f))
 		return !universal || break_at_clock(s, time, b, session_timezone);
 	return false;
@@ -707,7 +732,8 @@ follows_choice(pe_sight *s, Node *e, List *arguments, breaks *b)
 
 	if (varying_arguments(arguments, &varying) != 1 || !follows(s, varying, b))
 		return false;
-	return IsA(e, MinMaxExpr) ? pe_type_is_number(base_of(s, e)) || pe_type_is_time(base_of(s, e)) : varying == linitial(arguments);
+	return IsA(e, MinMaxExpr)
+		? pe_type_is_number(base_of(s, e)) || pe_type_is_time(base_of(s, e)) : varying == linitial(arguments);
 }
 
 /* Whether it follows one column; breaks are added where it turns. */
@@ -720,7 +746,8 @@ follows(pe_sight *s, Node *e, breaks *b)
 		case T_Var:
 			return follows_column(s, e, b);
 		case T_RelabelType:
-			return base_of(s, e) == base_of(s, (Node *) ((RelabelType *) e)->arg) && follows(s, (Node *) ((RelabelType *) e)->arg, b);
+			return base_of(s, e) == base_of(s, (Node *) ((RelabelType *) e)->arg) &&
+				follows(s, (Node *) ((RelabelType *) e)->arg, b);
 		case T_CoerceToDomain:
 			return follows(s, (Node *) ((CoerceToDomain *) e)->arg, b);
 		case T_FuncExpr:
@@ -859,7 +886,8 @@ find_comparison(pe_sight *s, const OpExpr *o, comparison *c, breaks *b)
 	Node	   *constant;
 
 	*c = (comparison) {.operator = pe_names_operator(s->names, o->opno), .collation = o->inputcollid};
-	if (c->operator->kind == 0 || list_length(o->args) != 2 || varying_arguments(o->args, &varying) != 1 || !follow(s, varying, b))
+	if (c->operator->kind == 0 || list_length(o->args) != 2 ||
+		varying_arguments(o->args, &varying) != 1 || !follow(s, varying, b))
 		return false;
 	c->varying = varying;
 	c->varying_first = varying == linitial(o->args);
@@ -894,7 +922,8 @@ elements_of(pe_sight *s, Node *array, bool **nulls, int *count)
 	*count = 0;
 	if (isnull)
 		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(value), type->id, type->length, type->by_value, type->alignment, &element, nulls, count);
+	deconstruct_array(DatumGetArrayTypeP(value), type->id, type->length,
+					  type->by_value, type->alignment, &element, nulls, count);
 	return element;
 }
 
@@ -907,9 +936,11 @@ find_list(pe_sight *s, const ScalarArrayOpExpr *o, comparison *c, breaks *b)
 	Oid			base;
 
 	*c = (comparison) {
-		.operator = pe_names_operator(s->names, o->opno), .collation = o->inputcollid, .varying = linitial(o->args), .varying_first = true
+		.operator = pe_names_operator(s->names, o->opno), .collation = o->inputcollid,
+		.varying = linitial(o->args), .varying_first = true
 	};
-	if (c->operator->kind == 0 || !OidIsValid(element) || !pe_sight_is_constant(array) || pe_sight_is_constant(c->varying))
+	if (c->operator->kind == 0 || !OidIsValid(element) ||
+		!pe_sight_is_constant(array) || pe_sight_is_constant(c->varying))
 		return false;
 	base = base_of(s, c->varying);
 	return follow(s, c->varying, b) && (!pe_type_is_time(base) || pe_names_type(s->names, element)->base == base);
@@ -950,8 +981,10 @@ static const char *
 grain_of_field(const char *field)
 {
 	static const char *const grain[][2] = {
-		{"hour", "hour"}, {"day", "day"}, {"dow", "day"}, {"isodow", "day"}, {"doy", "day"}, {"week", "week"}, {"isoyear", "week"},
-		{"month", "month"}, {"quarter", "quarter"}, {"year", "year"}, {"decade", "year"}, {"century", "year"}, {"millennium", "year"}
+		{"hour", "hour"}, {"day", "day"}, {"dow", "day"}, {"isodow", "day"},
+		{"doy", "day"}, {"week", "week"}, {"isoyear", "week"},
+		{"month", "month"}, {"quarter", "quarter"}, {"year", "year"},
+		{"decade", "year"}, {"century", "year"}, {"millennium", "year"}
 	};
 
 	for (int i = 0; i < lengthof(grain); i++)
@@ -1036,7 +1069,8 @@ is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
 	g.time = of_field ? lsecond(f->args) : linitial(f->args);
 	how = of_field ? linitial(f->args) : lsecond(f->args);
 	g.type = base_of(s, g.time);
-	if (!pe_type_is_time(g.type) || !pe_sight_is_constant(how) || pe_sight_is_constant(g.time) || !follow(s, g.time, &b) ||
+	if (!pe_type_is_time(g.type) || !pe_sight_is_constant(how) ||
+		pe_sight_is_constant(g.time) || !follow(s, g.time, &b) ||
 		(g.type == TIMESTAMPTZOID && !break_at_clock(s, g.time, &b, session_timezone)))
 		return false;
 	given = pe_sight_evaluate(s, how, s->low, &isnull);
@@ -1073,7 +1107,10 @@ child_is_not_steady(Node *child, void *sight)
 	return !pe_is_steady(sight, child);
 }
 
-/* AND is false where one of them is, and OR true; else all must be steady.  What comes behind such a one is not evaluated. */
+/*
+ * AND is false where one of them is, and OR true; else all must be steady.
+ * What comes behind such a one is not evaluated.
+ */
 static bool
 is_steady_join(pe_sight *s, const BoolExpr *b)
 {
@@ -1182,7 +1219,10 @@ tells_all_apart(const pe_sight *s, Node *e)
 	return IsA(e, Var);
 }
 
-/* With a value that it has at one end, as a month has that begins in the bin, it is a range; with any other it has none. */
+/*
+ * With a value that it has at one end, as a month that begins in the bin, it is
+ * a range; with any other it has none.
+ */
 static pe_bin_cut
 cut_by_value(pe_sight *s, comparison *c, const breaks *b)
 {
@@ -1249,7 +1289,8 @@ pe_cut_of(pe_sight *s, Node *e)
 	if ((IsA(e, OpExpr) || IsA(e, DistinctExpr)) && find_comparison(s, (OpExpr *) e, &c, &b))
 		return is_equality(c.operator) ? cut_by_value(s, &c, &b) : PE_CUT_BY_RANGE;
 	if (IsA(e, ScalarArrayOpExpr) && find_list(s, (ScalarArrayOpExpr *) e, &c, &b))
-		return is_equality(c.operator) ? cut_by_list(s, &c, &b, lsecond(((ScalarArrayOpExpr *) e)->args)) : PE_CUT_BY_RANGE;
+		return is_equality(c.operator)
+			? cut_by_list(s, &c, &b, lsecond(((ScalarArrayOpExpr *) e)->args)) : PE_CUT_BY_RANGE;
 	if (IsA(e, BoolExpr) || IsA(e, BooleanTest) || (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL))
 		return worst_of_children(s, e);
 	return PE_CUT_BY_EXPRESSION;

@@ -2,9 +2,11 @@
  * steady.h
  *	  Whether an expression has one value on all of a cell, as far as that follows from the ends of its bin.
  *
- * An expression that follows one column is monotone on pieces of its bin.  Where one piece ends and the next begins follows
- * from what it calls: changes of the clocks, for what looks at local time; the ends of months, where months are added.  It is
- * steady if it is the same at both ends of all pieces.  All other expressions are steady if all that they look at is.
+ * An expression that follows one column is monotone on pieces of its bin.
+ * Where a piece ends follows from what it calls: at changes of the clocks if it
+ * looks at local time, at the ends of months if it adds months.  It is steady
+ * if it is the same at both ends of all pieces.  All other expressions are
+ * steady if all that they look at is.
  */
 #ifndef PE_FDW_STEADY_H
 #define PE_FDW_STEADY_H

@@ -125,7 +125,8 @@ pe_fdw_hide_below_all(Oid relation)
 {
 	const char *option = table_option(relation, "hide_below_all");
 
-	return (option != NULL && !pe_setting_is_given("pg_epsilon.hide_below_all") ? pe_hide_below_all_of(option) : pe_hide_below_all) == PE_HIDE_ON;
+	return (option != NULL && !pe_setting_is_given("pg_epsilon.hide_below_all")
+			? pe_hide_below_all_of(option) : pe_hide_below_all) == PE_HIDE_ON;
 }
 
 /* ------------------------------------------------------------------
@@ -186,18 +187,22 @@ check_option(const DefElem *option, Oid catalog)
 {
 	bool		of_table = catalog == ForeignTableRelationId;
 	bool		is_number = strcmp(option->defname, "epsilon") == 0 || strcmp(option->defname, "max_stderr") == 0;
-	bool		is_whole = strcmp(option->defname, "rows_per_unit") == 0 || strcmp(option->defname, "cells_per_unit") == 0;
-	bool		is_name = strcmp(option->defname, "dataset") == 0 || strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
+	bool		is_whole = strcmp(option->defname, "rows_per_unit") == 0 ||
+		strcmp(option->defname, "cells_per_unit") == 0;
+	bool		is_name = strcmp(option->defname, "dataset") == 0 ||
+		strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
 	if (of_table && is_number)
 		check_number(option);
 	else if (of_table && is_whole)
 		check_whole(option);
-	else if (!(of_table && (is_name || is_setting(option))) && !(catalog == AttributeRelationId && strcmp(option->defname, "attribute") == 0))
+	else if (!(of_table && (is_name || is_setting(option))) &&
+			 !(catalog == AttributeRelationId && strcmp(option->defname, "attribute") == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, cells_per_unit, cut_bins, hide_below and hide_below_all; their columns have attribute.")));
+				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, "
+						 "cells_per_unit, cut_bins, hide_below and hide_below_all; their columns have attribute.")));
 }
 
 Datum

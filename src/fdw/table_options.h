@@ -18,10 +18,16 @@ extern const char *pe_fdw_dataset_id(Oid relation);
 /* The attribute that a column stands for, by its option; NULL: the column's name is the attribute's. */
 extern const char *pe_fdw_attribute(Oid relation, AttrNumber column);
 
-/* What a SELECT costs, or how precise it is: the session's settings, else the table's options; NaN: not given. */
+/*
+ * What a SELECT costs, or how precise it is: the session's settings, else the
+ * table's options.  NaN: not given.
+ */
 extern void pe_fdw_price(Oid relation, double *epsilon, double *max_stderr);
 
-/* What becomes of a test that cuts a bin, and what is hidden: the session's setting if there is one, else the table's option. */
+/*
+ * What becomes of a test that cuts a bin, and what is hidden: the session's
+ * setting if there is one, else the table's option.
+ */
 extern int	pe_fdw_cut_bins(Oid relation);
 extern double pe_fdw_hide_below(Oid relation);
 extern bool pe_fdw_hide_below_all(Oid relation);

@@ -2,8 +2,9 @@
  * target_list.c
  *	  Aggregates of SQL as aggregates of a request.  See target_list.h.
  *
- * A column that numbers are declared of is summed by its values, as dp.aggregate does.  Any other argument is evaluated on
- * the cells of its column: what is summed are then counts of cells, each times the value there.
+ * A column that numbers are declared of is summed by its values, as
+ * dp.aggregate does.  Any other argument is evaluated on the cells of its
+ * column: the sums are then counts of cells, each times the value there.
  */
 #include "postgres.h"
 
@@ -24,8 +25,11 @@
 #include "server/compat.h"
 #include "server/values.h"
 
-#define ANSWERED "Answered are count, sum, avg, variance, stddev, corr, regr_slope, percentile_cont, percentile_disc, min and max, " \
-	"and stderr_count, lower95_count, upper95_count and the like, median, quantile, people and ratio of schema dp."
+#define ANSWERED \
+	"Answered are count, sum, avg, variance, stddev, corr, regr_slope, " \
+	"percentile_cont, percentile_disc, min and max, " \
+	"and stderr_count, lower95_count, upper95_count and the like, " \
+	"median, quantile, people and ratio of schema dp."
 
 /* The number of an aggregate among those wanted. */
 static int
@@ -95,7 +99,8 @@ with_piece(const sum_terms *t, List *pieces, double factor, char *text, pe_condi
 	if (!is_possible(t->sight, t->rows, where))
 		return pieces;
 	if (!isfinite(factor))
-		pe_refuse_translation("a sum or an average of Infinity, NaN or numbers beyond double precision", "Sum finite numbers, and compute with the result.");
+		pe_refuse_translation("a sum or an average of Infinity, NaN or numbers beyond double precision",
+							  "Sum finite numbers, and compute with the result.");
 	return lappend(pieces, p);
 }
 
@@ -128,7 +133,8 @@ number_of(Oid type, Datum value)
 		case NUMERICOID:
 			return pe_number_of_datum(type, value);
 		default:
-			pe_refuse_translation(psprintf("a sum of type %s", format_type_be(type)), "Sums and averages are of numbers.");
+			pe_refuse_translation(psprintf("a sum of type %s", format_type_be(type)),
+								  "Sums and averages are of numbers.");
 	}
 }
 
@@ -155,7 +161,8 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 	const char *name = quote_identifier(t->sight->declared->attribute[column].name);
 
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
-	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name), pe_condition_and(t->sight, where, has_number(t->sight, column)));
+	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name),
+						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
 }
 
 static void
@@ -194,7 +201,8 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 	while (set < sets->count && !(sets->hash[set] == hash && pe_values_are_same(v, sets->sample[set], i)))
 		set++;
 	if (set == MOST_VALUES)
-		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES), "Aggregate a column whose bounds are declared.");
+		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES),
+							  "Aggregate a column whose bounds are declared.");
 	if (set == sets->count)
 	{
 		sets->sample[set] = i;
@@ -235,9 +243,11 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 		double		number = factor * number_of(v->type->id, v->value[sets.sample[i]]);
 
 		if (number != 0)
-			t->sum = with_piece(t, t->sum, number, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, sets.cells[i], false)));
+			t->sum = with_piece(t, t->sum, number, "count(*)",
+								pe_condition_and(s, where, pe_condition_cells(s, attribute, sets.cells[i], false)));
 	}
-	t->count = with_piece(t, t->count, 1, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, there, false)));
+	t->count = with_piece(t, t->count, 1, "count(*)",
+						  pe_condition_and(s, where, pe_condition_cells(s, attribute, there, false)));
 }
 
 static bool
@@ -285,7 +295,8 @@ add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	bool		first = list_length(o->args) == 2 && pe_sight_is_constant(linitial(o->args));
 	bool		second = list_length(o->args) == 2 && pe_sight_is_constant(lsecond(o->args));
 	bool		is_product = strcmp(name, "*") == 0;
-	bool		is_ratio = strcmp(name, "/") == 0 && second && (o->opresulttype == NUMERICOID || o->opresulttype == FLOAT8OID);
+	bool		is_ratio = strcmp(name, "/") == 0 && second &&
+		(o->opresulttype == NUMERICOID || o->opresulttype == FLOAT8OID);
 	Node	   *constant = first ? linitial(o->args) : second ? lsecond(o->args) : NULL;
 	bool		isnull;
 	Datum		value;
@@ -371,7 +382,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		add_constant(t, e, factor, where);
 	else if (column >= 0 && t->sight->declared->attribute[column].numbers)
 		add_column(t, column, factor, where);
-	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL && (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
+	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
+			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
 			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
@@ -380,7 +392,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else
-		pe_refuse_translation("an aggregate of an expression over several columns", "Use CASE with tests of single columns, or aggregates of single columns.");
+		pe_refuse_translation("an aggregate of an expression over several columns",
+							  "Use CASE with tests of single columns, or aggregates of single columns.");
 }
 
 /* ------------------------------------------------------------------
@@ -424,11 +437,12 @@ number_argument(const translation *t, int number)
 	if (!t->sight->declared->attribute[column].numbers)
 		pe_refuse_translation(psprintf("aggregate %s of anything but a number with declared bounds", t->name),
 							  pe_type_is_number(exprType(argument(t, number)))
-							  ? "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins)." : "Use a column of numbers.");
+							  ? "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins)."
+							  : "Use a column of numbers.");
 	return quote_identifier(t->sight->declared->attribute[column].name);
 }
 
-/* Told by one aggregate of the request. */
+/* What one aggregate of the request returns. */
 static void
 use(translation *t, char *text, bool is_linear)
 {
@@ -442,7 +456,8 @@ static void
 use_units(translation *t)
 {
 	if (t->sight->declared->unit == NULL)
-		pe_refuse_translation("count(DISTINCT) of units", "The dataset has no unit: each row is one, and count(*) counts them.");
+		pe_refuse_translation("count(DISTINCT) of units",
+							  "The dataset has no unit: each row is one, and count(*) counts them.");
 	use(t, "count(distinct unit)", false);
 }
 
@@ -454,7 +469,8 @@ is_of_type(const translation *t, int column)
 
 	while (IsA(e, RelabelType))
 		e = (Node *) ((RelabelType *) e)->arg;
-	return IsA(e, Var) && pe_names_type(t->sight->names, exprType(e))->base == t->sight->declared->attribute[column].type;
+	return IsA(e, Var) &&
+		pe_names_type(t->sight->names, exprType(e))->base == t->sight->declared->attribute[column].type;
 }
 
 static void
@@ -465,7 +481,8 @@ use_declared(translation *t, pe_target_kind kind)
 	if (column < 0)
 	{
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
-		pe_refuse_translation(psprintf("%s of an expression", t->name), "min, max and count(DISTINCT) tell what is declared of a column.");
+		pe_refuse_translation(psprintf("%s of an expression", t->name),
+							  "min, max and count(DISTINCT) tell what is declared of a column.");
 	}
 	if (kind != PE_TARGET_DISTINCT && !is_of_type(t, column))
 		pe_refuse_translation(psprintf("%s of a column that is cast", t->name), "Cast the result.");
@@ -512,7 +529,9 @@ count_there(translation *t)
 		test->nulltesttype = IS_NOT_NULL;
 		test->location = -1;
 		rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
-		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, rows, "the argument of count"));
+		t->filter = pe_condition_and(t->sight, t->filter,
+									 pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, rows,
+													 "the argument of count"));
 		use(t, "count(*)", true);
 	}
 }
@@ -558,8 +577,9 @@ with_where(const pe_sight *s, const piece *p)
 }
 
 /*
- * One sum over one count is a ratio of the request's own, with an error of its own.  But a count over itself is no noise's
- * affair: such a ratio would not be measured at all.
+ * One sum over one count is a ratio of the request's own, with an error of its
+ * own.  A count over itself has no noise: such a ratio would not be measured at
+ * all.
  */
 static bool
 average_is_ratio(const sum_terms *terms)
@@ -584,7 +604,8 @@ average(translation *t)
 	if (average_is_ratio(&terms))
 	{
 		const piece *p = linitial(terms.sum);
-		char	   *text = psprintf("ratio(%s, %s)", with_where(t->sight, p), with_where(t->sight, linitial(terms.count)));
+		char	   *text = psprintf("ratio(%s, %s)", with_where(t->sight, p),
+									with_where(t->sight, linitial(terms.count)));
 
 		t->target->is_linear = false;
 		t->target->terms = with_term(NIL, p->factor, want(t->wanted, text, t->sight, pe_condition_always()));
@@ -625,7 +646,8 @@ fraction_of(const translation *t, Node *e)
 		pe_refuse_translation(psprintf("%s with several fractions", t->name), "Use one of them for each fraction.");
 	value = pe_sight_constant(t->sight, e, &isnull);
 	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
-		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name), "min and max tell the declared bounds.");
+		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name),
+							  "min and max tell the declared bounds.");
 	return DatumGetFloat8(value);
 }
 
@@ -644,7 +666,8 @@ percentile(translation *t)
 	Oid			family;
 	Oid			input;
 	pe_ordering_kind kind;
-	bool		descends = get_ordering_op_properties(order->sortop, &family, &input, &kind) && (int) kind == BTGreaterStrategyNumber;
+	bool		descends = get_ordering_op_properties(order->sortop, &family, &input, &kind) &&
+		(int) kind == BTGreaterStrategyNumber;
 
 	use_quantile(t, 0, descends ? 1 - fraction : fraction);
 }
@@ -664,7 +687,9 @@ ratio(translation *t)
 	t->target->is_linear = false;
 	if (t->filter->kind == PE_COND_NEVER)
 		return;
-	t->target->terms = with_term(NIL, 1, want(t->wanted, psprintf("ratio(sum(%s)%s, sum(%s)%s)", number_argument(t, 0), where, number_argument(t, 1), where),
+	t->target->terms = with_term(NIL, 1, want(t->wanted,
+											  psprintf("ratio(sum(%s)%s, sum(%s)%s)",
+													   number_argument(t, 0), where, number_argument(t, 1), where),
 											  t->sight, pe_condition_always()));
 }
 
@@ -688,9 +713,11 @@ typedef struct known_aggregate
 } known_aggregate;
 
 static const known_aggregate of_postgres[] = {
-	{"count", count, PE_ESTIMATE}, {"sum", sum, PE_ESTIMATE}, {"avg", average, PE_ESTIMATE}, {"var_samp", of_number, PE_ESTIMATE},
+	{"count", count, PE_ESTIMATE}, {"sum", sum, PE_ESTIMATE},
+	{"avg", average, PE_ESTIMATE}, {"var_samp", of_number, PE_ESTIMATE},
 	{"variance", of_number, PE_ESTIMATE}, {"stddev", of_number, PE_ESTIMATE}, {"stddev_samp", of_number, PE_ESTIMATE},
-	{"corr", of_two_numbers, PE_ESTIMATE}, {"regr_slope", of_two_numbers, PE_ESTIMATE}, {"percentile_cont", percentile, PE_ESTIMATE},
+	{"corr", of_two_numbers, PE_ESTIMATE}, {"regr_slope", of_two_numbers, PE_ESTIMATE},
+	{"percentile_cont", percentile, PE_ESTIMATE},
 	{"percentile_disc", percentile, PE_ESTIMATE}, {"min", least, PE_ESTIMATE}, {"max", greatest, PE_ESTIMATE}
 };
 
@@ -698,7 +725,8 @@ static const known_aggregate of_own[] = {
 	{"stderr_count", count, PE_STDERR}, {"lower95_count", count, PE_LOWER95}, {"upper95_count", count, PE_UPPER95},
 	{"stderr_sum", sum, PE_STDERR}, {"lower95_sum", sum, PE_LOWER95}, {"upper95_sum", sum, PE_UPPER95},
 	{"stderr_avg", average, PE_STDERR}, {"lower95_avg", average, PE_LOWER95}, {"upper95_avg", average, PE_UPPER95},
-	{"median", of_number, PE_ESTIMATE}, {"quantile", quantile, PE_ESTIMATE}, {"people", use_units, PE_ESTIMATE}, {"ratio", ratio, PE_ESTIMATE}
+	{"median", of_number, PE_ESTIMATE}, {"quantile", quantile, PE_ESTIMATE},
+	{"people", use_units, PE_ESTIMATE}, {"ratio", ratio, PE_ESTIMATE}
 };
 
 static const known_aggregate *
@@ -732,7 +760,8 @@ check_form(const translation *t)
 {
 	if (t->aggregate->aggdistinct != NIL && strcmp(t->name, "count") != 0)
 		pe_refuse_translation(psprintf("%s(DISTINCT ...)", t->name), ANSWERED);
-	if (t->aggregate->aggorder != NIL && !AGGKIND_IS_ORDERED_SET(t->aggregate->aggkind) && t->aggregate->aggdistinct == NIL)
+	if (t->aggregate->aggorder != NIL && !AGGKIND_IS_ORDERED_SET(t->aggregate->aggkind) &&
+		t->aggregate->aggdistinct == NIL)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
 }
 
@@ -743,7 +772,8 @@ check_result(const translation *t)
 	const pe_target_of_select *target = t->target;
 	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
 
-	if (computed && !target->is_empty && target->type != INT2OID && target->type != INT4OID && target->type != INT8OID &&
+	if (computed && !target->is_empty && target->type != INT2OID &&
+		target->type != INT4OID && target->type != INT8OID &&
 		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
 		refuse_aggregate(t);
 }
@@ -752,7 +782,8 @@ pe_target_of_select *
 pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted)
 {
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
-	translation t = {s, wanted, where, aggregate, function->name, pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
+	translation t = {s, wanted, where, aggregate, function->name,
+					 pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
 	const known_aggregate *known = function->builtin ? find(of_postgres, lengthof(of_postgres), t.name)
 		: is_of_own(function) ? find(of_own, lengthof(of_own), t.name) : NULL;
 

@@ -55,7 +55,8 @@ typedef struct pe_target_of_select
 } pe_target_of_select;
 
 /* The target of an aggregate; 0A000 if there is none. */
-extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted);
+extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where,
+												   const Aggref *aggregate, pe_wanted *wanted);
 
 /* Whether an aggregate counts units. */
 extern bool pe_target_counts_units(const pe_sight *sight, const Aggref *aggregate);

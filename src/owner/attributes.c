@@ -108,14 +108,16 @@ is_text(Oid type)
 static void
 refuse_bins(const declaration *d)
 {
-	char	   *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(d->dataset->relation)), get_rel_name(d->dataset->relation));
+	char	   *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(d->dataset->relation)),
+												   get_rel_name(d->dataset->relation));
 	const char *column = quote_identifier(d->column);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
 			 is_text(d->type)
-			 ? errhint("Declare its levels instead. If it holds numbers, make a column of them and declare that: ALTER TABLE %s ADD COLUMN %s numeric GENERATED ALWAYS AS (%s::numeric) STORED.",
+			 ? errhint("Declare its levels instead. If it holds numbers, make a column of them and declare that: "
+					   "ALTER TABLE %s ADD COLUMN %s numeric GENERATED ALWAYS AS (%s::numeric) STORED.",
 					   table, quote_identifier(psprintf("%s_number", d->column)), column)
 			 : errhint("Declare its levels instead.")));
 }
@@ -184,7 +186,8 @@ refuse_duplicate(const declaration *d)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("level \"%.*s\" of attribute \"%s\" is given twice", pe_shown_size(level), level, d->column),
 			 d->literal && is_text(d->type)
-			 ? errhint("Commas part the levels of an array literal: one that has a comma in it stands in double quotes there, '{\"a, b\",c}'.") : 0));
+			 ? errhint("Commas part the levels of an array literal: "
+					   "one that has a comma in it stands in double quotes there, '{\"a, b\",c}'.") : 0));
 }
 
 static void
@@ -243,7 +246,10 @@ whole_text(const declaration *d, int64 value)
 	return OidOutputFunctionCall(output, pe_datum_of_int(d->type, value));
 }
 
-/* Whether all bins hold one whole value, but for the upper end of a closed last one. */
+/*
+ * Whether all bins hold one whole value, except the upper end of a closed last
+ * one.
+ */
 static bool
 bins_hold_one_value(const declaration *d)
 {
@@ -268,7 +274,8 @@ hint_of_open_bins(const declaration *d)
 	if (next == NULL)
 		return psprintf("Use %s.", below);
 	return psprintf("Use %s, last => 'open' for a bin of each value from %s to %s, or %s.",
-					d->equal_bins ? psprintf("upper => %s, bins => %d", next, bins + 1) : psprintf("one more edge, %s", next),
+					d->equal_bins ? psprintf("upper => %s, bins => %d", next, bins + 1)
+					: psprintf("one more edge, %s", next),
 					lower, whole_text(d, upper), below);
 }
 
@@ -295,7 +302,8 @@ check_last_bin(const declaration *d)
 		ereport(NOTICE,
 				(errmsg("the last bin of attribute \"%s\" holds its upper end: it is from %s to %s", d->column,
 						whole_text(d, edge[bins - 1].i), whole_text(d, edge[bins].i)),
-				 errhint("Use last => 'closed' to say so, or last => 'open' to leave %s out.", whole_text(d, edge[bins].i))));
+				 errhint("Use last => 'closed' to say so, or last => 'open' to leave %s out.",
+						 whole_text(d, edge[bins].i))));
 }
 
 /* Whether the points ascend in the order of the column's type; text is compared bytewise. */
@@ -326,7 +334,10 @@ check_length(const declaration *d, char **texts)
 				 errdetail("They may have at most %d bytes together.", MOST_BYTES)));
 }
 
-/* Stores a declaration; type and points as text in one form, whatever the session's settings. */
+/*
+ * Stores a declaration; type and points as text in one form, independent of the
+ * session's settings.
+ */
 static void
 end_declaration(declaration *d, bool alters)
 {
@@ -349,7 +360,8 @@ end_declaration(declaration *d, bool alters)
 	type = pe_type_name(d->type);
 	pe_access_end(&access);
 	check_length(d, texts);
-	pe_attribute_register(d->dataset, d->column, type, &d->attribute, texts, is_ordered(d), d->outside, d->nulls, alters);
+	pe_attribute_register(d->dataset, d->column, type, &d->attribute,
+						  texts, is_ordered(d), d->outside, d->nulls, alters);
 	if (alters)
 		pe_series_end_using(d->dataset->id, d->column, psprintf("attribute \"%s\" was altered", d->column));
 }
@@ -496,7 +508,8 @@ list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
 	if (PG_ARGISNULL(n))
 		pe_refuse_null(what);
 	if (type == TEXTOID)
-		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, text_to_cstring(PG_GETARG_TEXT_PP(n)), TEXTOID, -1));
+		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, text_to_cstring(PG_GETARG_TEXT_PP(n)),
+														TEXTOID, -1));
 	else
 		array = PG_GETARG_ARRAYTYPE_P(n);
 	if (ARR_NDIM(array) > 1)
@@ -513,7 +526,8 @@ list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s must not contain nulls", what),
 					 errhint("Use nulls => 'cell': rows where the column is NULL are counted in a cell of their own.%s",
-							 type == TEXTOID && strcmp(what, "levels") == 0 ? " The text NULL itself stands in double quotes in an array literal." : "")));
+							 type == TEXTOID && strcmp(what, "levels") == 0
+							 ? " The text NULL itself stands in double quotes in an array literal." : "")));
 		texts[i] = OidOutputFunctionCall(output, elements[i]);
 	}
 	return texts;
@@ -691,14 +705,19 @@ bins_keep_days(const declaration *d, const Datum *edge, int bins)
 static void
 check_days(const declaration *d, const char *lower, const char *upper, const Datum *edge, int bins)
 {
-	if (!pe_type_is_time(d->type) || bins == 1 || pe_point_of_datum(d->type, edge[0]).i >= pe_point_of_datum(d->type, edge[bins]).i ||
+	if (!pe_type_is_time(d->type) || bins == 1 ||
+		pe_point_of_datum(d->type, edge[0]).i >= pe_point_of_datum(d->type, edge[bins]).i ||
 		bins_keep_days(d, edge, bins))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%d equal bins of attribute \"%s\" from %s to %s are neither whole days nor equal parts of a day", bins, d->column, lower, upper),
-			 errhint("Say how long a bin is: dp.add_attribute(%s, %s, %s, %s, step => '1 month'), or another interval. Or list the edges in dp.add_edges, for instance by generate_series.",
-					 quote_literal_cstr(d->dataset->name), quote_literal_cstr(d->column), quote_literal_cstr(lower), quote_literal_cstr(upper))));
+			 errmsg("%d equal bins of attribute \"%s\" from %s to %s are neither whole days nor equal parts of a day",
+					bins, d->column, lower, upper),
+			 errhint("Say how long a bin is: "
+					 "dp.add_attribute(%s, %s, %s, %s, step => '1 month'), or another interval. "
+					 "Or list the edges in dp.add_edges, for instance by generate_series.",
+					 quote_literal_cstr(d->dataset->name), quote_literal_cstr(d->column),
+					 quote_literal_cstr(lower), quote_literal_cstr(upper))));
 }
 
 static Interval
@@ -754,9 +773,11 @@ refuse_upper(const declaration *d, const char *upper, const Interval *step, cons
 	getTypeOutputInfo(d->type, &output, &varlena);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("steps of %s do not end at upper, %s", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(step))), upper),
+			 errmsg("steps of %s do not end at upper, %s",
+					DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(step))), upper),
 			 nearest == d->value ? errhint("The nearest end is %s.", OidOutputFunctionCall(output, nearest[1]))
-			 : errhint("The nearest ends are %s and %s.", OidOutputFunctionCall(output, nearest[0]), OidOutputFunctionCall(output, nearest[1]))));
+			 : errhint("The nearest ends are %s and %s.", OidOutputFunctionCall(output, nearest[0]),
+					   OidOutputFunctionCall(output, nearest[1]))));
 	pg_unreachable();
 }
 
@@ -772,7 +793,8 @@ set_steps(declaration *d, Datum lower, Datum upper, const char *upper_text, cons
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("upper must be after lower")));
 	d->value = palloc(sizeof(Datum));
-	for (d->value[0] = lower; pe_point_of_datum(d->type, d->value[count - 1]).i < end && count < PE_MAX_CELLS + 2; count++)
+	for (d->value[0] = lower; pe_point_of_datum(d->type, d->value[count - 1]).i < end &&
+		 count < PE_MAX_CELLS + 2; count++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if ((count & (count - 1)) == 0)
@@ -795,7 +817,8 @@ declare_steps(FunctionCallInfo fcinfo, bool alters)
 	begin_declaration(&d, fcinfo, PE_BINS, 5);
 	step = step_argument(fcinfo, 4, &d);
 	upper = bound_argument(fcinfo, 3, "upper");
-	set_steps(&d, parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower")), parse_finite_edge(&d, upper), upper, &step);
+	set_steps(&d, parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower")),
+			  parse_finite_edge(&d, upper), upper, &step);
 	end_declaration(&d, alters);
 	PG_RETURN_VOID();
 }

@@ -2,9 +2,11 @@
  * changes.c
  *	  What is said where the rows of a dataset change all at once.  See changes.h.
  *
- * TRUNCATE has no event trigger.  A trigger on the table would be fired in all sessions, but it is the owner's table:
- * dp.create_dataset would wait for those who write it, its dump could not be restored without the extension, and TRUNCATE
- * would fail where the library is gone.  So nothing is put on the table, and the statement is looked at.
+ * TRUNCATE has no event trigger.  A trigger on the table would be fired in all
+ * sessions, but it is the owner's table: dp.create_dataset would wait for those
+ * who write it, its dump could not be restored without the extension, and
+ * TRUNCATE would fail where the library is gone.  So nothing is put on the
+ * table, and the statement is looked at.
  */
 #include "postgres.h"
 
@@ -29,7 +31,8 @@ pe_changes_tell(const char *dataset)
 {
 	ereport(NOTICE,
 			(errmsg("dataset \"%s\": answers of before are replayed until dp.new_version", dataset),
-			 errhint("After SELECT dp.new_version(%s) the same questions are charged and measured anew.", quote_literal_cstr(dataset))));
+			 errhint("After SELECT dp.new_version(%s) the same questions are charged and measured anew.",
+					 quote_literal_cstr(dataset))));
 }
 
 static void
@@ -59,7 +62,8 @@ truncated_tables(const TruncateStmt *statement)
 		Oid			table = RangeVarGetRelid(name, NoLock, true);
 
 		if (OidIsValid(table))
-			tables = list_concat_unique_oid(tables, name->inh ? find_all_inheritors(table, NoLock, NULL) : list_make1_oid(table));
+			tables = list_concat_unique_oid(tables, name->inh ? find_all_inheritors(table, NoLock, NULL)
+											: list_make1_oid(table));
 	}
 	while (statement->behavior == DROP_CASCADE && (more = heap_truncate_find_FKs(tables)) != NIL)
 		tables = list_concat(tables, more);
@@ -75,9 +79,11 @@ renamed_table(const Node *statement)
 
 	/* ALTER INDEX takes the name of a table, too */
 	if (IsA(statement, RenameStmt) &&
-		(rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_FOREIGN_TABLE || rename->renameType == OBJECT_INDEX))
+		(rename->renameType == OBJECT_TABLE ||
+		 rename->renameType == OBJECT_FOREIGN_TABLE || rename->renameType == OBJECT_INDEX))
 		return rename->relation;
-	if (IsA(statement, AlterObjectSchemaStmt) && (schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_FOREIGN_TABLE))
+	if (IsA(statement, AlterObjectSchemaStmt) &&
+		(schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_FOREIGN_TABLE))
 		return schema->relation;
 	return NULL;
 }
@@ -99,7 +105,8 @@ add_names(look *l, Oid table, bool itself)
 		const pe_dataset *dataset = lfirst(cell);
 
 		if (!dataset->dropped &&
-			(dataset->relation == table || (!itself && list_member_oid(find_all_inheritors(dataset->relation, NoLock, NULL), table))))
+			(dataset->relation == table ||
+			 (!itself && list_member_oid(find_all_inheritors(dataset->relation, NoLock, NULL), table))))
 			l->names = list_append_unique(l->names, makeString(dataset->name));
 	}
 }
@@ -120,8 +127,10 @@ find_names(void *argument)
 }
 
 /*
- * Without locks that stay, and before the statement has its own.  No error of it is one of the statement, only a cancel.
- * The library can be loaded where the extension is not: a schema of the ledger's name is then anybody's, with tables of any form.
+ * Without locks that stay, and before the statement has its own.  No error here
+ * is one of the statement, only a cancel.  The library can be loaded where the
+ * extension is not: a schema of the ledger's name is then anybody's, with
+ * tables of any form.
  */
 static List *
 names_of(const Node *statement)
@@ -129,7 +138,8 @@ names_of(const Node *statement)
 	look		l = {.statement = statement};
 	ErrorData  *error;
 
-	if ((!IsA(statement, TruncateStmt) && renamed_table(statement) == NULL) || !OidIsValid(get_extension_oid("pg_epsilon", true)))
+	if ((!IsA(statement, TruncateStmt) && renamed_table(statement) == NULL) ||
+		!OidIsValid(get_extension_oid("pg_epsilon", true)))
 		return NIL;
 	error = pe_run_undone(find_names, &l);
 	if (error == NULL)
@@ -142,14 +152,15 @@ names_of(const Node *statement)
 
 static void
 tell_changes(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
-			 ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
+			 ParamListInfo parameters, QueryEnvironment *environment,
+			 DestReceiver *receiver, QueryCompletion *completion)
 {
 	bool		is_truncate = IsA(statement->utilityStmt, TruncateStmt);
 	List	   *names = names_of(statement->utilityStmt);
 	ListCell   *cell;
 
-	(previous_utility != NULL ? previous_utility : standard_ProcessUtility) (statement, text, read_only_tree, context, parameters,
-																			 environment, receiver, completion);
+	(previous_utility != NULL ? previous_utility : standard_ProcessUtility)
+		(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
 	foreach(cell, names)
 	{
 		if (is_truncate)

@@ -65,7 +65,10 @@ check_budget_numbers(pe_accounting accounting, double epsilon, double delta, dou
 				 errmsg("epsilon %g at delta %g admits no charge", epsilon, delta)));
 }
 
-/* delta or delta_share of a cap or a budget: given, else that by default; 0 in pure accounting, which admits no other. */
+/*
+ * delta or delta_share of a cap or a budget: as given, else the default; 0 in
+ * pure accounting, which admits no other.
+ */
 static double
 delta_argument(FunctionCallInfo fcinfo, int n, const char *name, pe_accounting accounting, double by_default)
 {
@@ -91,7 +94,8 @@ share_argument(FunctionCallInfo fcinfo, int n, pe_accounting accounting, double 
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta_share must be a number of at least 0 and below 1"),
-				 errdetail("It is the part of delta for charges with a delta of their own; the rest turns rho into epsilon.")));
+				 errdetail("It is the part of delta for charges with a delta of their own; "
+						   "the rest turns rho into epsilon.")));
 	return share;
 }
 
@@ -100,7 +104,8 @@ neighbours_argument(FunctionCallInfo fcinfo, int n)
 {
 	char	   *neighbours = pe_text_argument(fcinfo, n, "neighbours");
 
-	if (strcmp(neighbours, "add_remove") != 0 && strcmp(neighbours, "substitute") != 0 && strcmp(neighbours, "values") != 0)
+	if (strcmp(neighbours, "add_remove") != 0 &&
+		strcmp(neighbours, "substitute") != 0 && strcmp(neighbours, "values") != 0)
 		pe_refuse_parameter("neighbours", neighbours, "add_remove, substitute or values");
 	return neighbours;
 }
@@ -129,28 +134,37 @@ list_of_names(List *names)
 
 	initStringInfo(&list);
 	for (int i = 0; i < shown; i++)
-		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : i == list_length(names) - 1 ? " and " : ", ", (char *) list_nth(names, i));
+		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : i == list_length(names) - 1 ? " and " : ", ",
+						 (char *) list_nth(names, i));
 	if (list_length(names) > shown)
 		appendStringInfo(&list, " and %d more", list_length(names) - shown);
 	return list.data;
 }
 
-/* Says what is protected where somebody could think that it is more: each row, or one row of each unit.  By the catalog, not by rows. */
+/*
+ * Says what is protected where more could be expected: each row, or one row of
+ * each unit.  By the catalog, not by rows.
+ */
 static void
 tell_unit(const pe_dataset *declared, bool max_rows_given)
 {
 	bool		is_key = declared->unit != NULL && pe_relation_is_key(declared->relation, declared->unit);
-	List	   *names = declared->unit == NULL || is_key ? pe_relation_pointers(declared->relation, declared->unit) : NIL;
+	List	   *names = declared->unit == NULL || is_key
+		? pe_relation_pointers(declared->relation, declared->unit) : NIL;
 
 	if (names != NIL)
 		ereport(NOTICE,
-				(errmsg("each row is protected by itself; if a person has several rows, give unit => %s", quote_literal_cstr(linitial(names))),
-				 errdetail("Several rows of table \"%s\" may have the same value of %s.", get_rel_name(declared->relation), list_of_names(names)),
-				 errhint("The unit is the column that says whose a row is; max_rows says how many rows of each count. While nothing is charged, dp.drop_dataset and dp.create_dataset change both.")));
+				(errmsg("each row is protected by itself; if a person has several rows, give unit => %s",
+						quote_literal_cstr(linitial(names))),
+				 errdetail("Several rows of table \"%s\" may have the same value of %s.",
+						   get_rel_name(declared->relation), list_of_names(names)),
+				 errhint("The unit is the column that says whose a row is; max_rows says how many rows of each count. "
+						 "While nothing is charged, dp.drop_dataset and dp.create_dataset change both.")));
 	if (declared->unit != NULL && !max_rows_given && !is_key)
 		ereport(NOTICE,
 				(errmsg("max_rows is 1: one row of each \"%s\" counts", declared->unit),
-				 errhint("Give max_rows => n to count up to n rows of each, or max_rows => 1 to confirm. dp.rows_per_unit answers how many rows they have.")));
+				 errhint("Give max_rows => n to count up to n rows of each, or max_rows => 1 to confirm. "
+						 "dp.rows_per_unit answers how many rows they have.")));
 }
 
 /* What says how values move: private_column, max_change and change, arguments n and on. */
@@ -215,7 +229,8 @@ max_blocks_argument(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_blocks must be given where there is a unit"),
-				 errdetail("It says in how many blocks a unit has rows at most. Each of them may lose all that the cap allows."),
+				 errdetail("It says in how many blocks a unit has rows at most. "
+						   "Each of them may lose all that the cap allows."),
 				 errhint("It is your promise; nothing enforces it.")));
 	declared->max_blocks = PG_ARGISNULL(n) ? 1 : PG_GETARG_INT32(n);
 	if (declared->max_blocks < 1)
@@ -287,13 +302,17 @@ warn_of_foreign_rows(Oid relation)
 		{
 			ereport(WARNING,
 					(errmsg("table \"%s\" is foreign", get_rel_name(lfirst_oid(cell))),
-					 errdetail("If its server fails over a row, the answer is that of an empty table: whether such a row is there is not protected."),
+					 errdetail("If its server fails over a row, the answer is that of an empty table: "
+							   "whether such a row is there is not protected."),
 					 errhint("Register a table whose rows can all be read.")));
 			return;
 		}
 }
 
-/* ALTER DOMAIN ... ADD CHECK hands every value of a domain to a function of the domain's owner, whatever he may read. */
+/*
+ * ALTER DOMAIN ... ADD CHECK hands every value of a domain to a function of the
+ * domain's owner, with or without the right to read it.
+ */
 static void
 warn_of_domains(Oid relation)
 {
@@ -303,7 +322,8 @@ warn_of_domains(Oid relation)
 	if (pe_relation_has_domain_of_other(relation, &column, &owner))
 		ereport(WARNING,
 				(errmsg("column \"%s\" is of a domain that belongs to role \"%s\"", column, owner),
-				 errdetail("The owner of a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
+				 errdetail("The owner of a domain can see the values of its columns, "
+						   "by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
 				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
 }
 
@@ -313,7 +333,8 @@ warn_of_sizes(Oid relation)
 {
 	char	   *partial = pe_relation_partial_index(relation);
 
-	if (get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE || list_length(find_all_inheritors(relation, NoLock, NULL)) > 1)
+	if (get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE ||
+		list_length(find_all_inheritors(relation, NoLock, NULL)) > 1)
 		ereport(WARNING,
 				(errmsg("table \"%s\" has its rows in several tables", get_rel_name(relation)),
 				 errdetail("How many are in each is open to every role, in pg_class and by pg_relation_size."),
@@ -332,7 +353,8 @@ warn_of_policies(Oid relation)
 	if (pe_relation_has_policies(relation))
 		ereport(WARNING,
 				(errmsg("row level security of table \"%s\" does not bind a dataset", get_rel_name(relation)),
-				 errdetail("A dataset counts all rows, as the owner of the table sees them. Policies do not hide rows from it."),
+				 errdetail("A dataset counts all rows, as the owner of the table sees them. "
+						   "Policies do not hide rows from it."),
 				 errhint("Register a table that has only the rows that may be counted.")));
 }
 
@@ -345,7 +367,8 @@ warn_of_parts(Oid relation)
 	if (OidIsValid(whole))
 		ereport(WARNING,
 				(errmsg("table \"%s\" is a part of table \"%s\"", get_rel_name(relation), get_rel_name(whole)),
-				 errdetail("Rows in other parts are not counted. Each part that is a dataset has a cap of its own, and a person may have rows in several."),
+				 errdetail("Rows in other parts are not counted. "
+						   "Each part that is a dataset has a cap of its own, and a person may have rows in several."),
 				 errhint("Register \"%s\", and let a predicate choose the rows.", get_rel_name(whole))));
 }
 
@@ -562,7 +585,8 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 	check_per_block(dataset, accounting, per_block_argument(fcinfo, 8));
 	grant = (pe_grant) {
 		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .delta_share = share,
-		.accounting = accounting, .overcommit = PG_GETARG_BOOL(6), .most_per_request = most, .per_block = per_block_argument(fcinfo, 8)
+		.accounting = accounting, .overcommit = PG_GETARG_BOOL(6),
+		.most_per_request = most, .per_block = per_block_argument(fcinfo, 8)
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
 	pe_budget_set(dataset, &grant);

@@ -23,7 +23,8 @@ PG_FUNCTION_INFO_V1(pe_sql_disclosure);
 static char *
 read_disclosure(const pe_dataset *dataset, bool held)
 {
-	static pe_statement read = {NULL, "SELECT CASE WHEN has_time THEN pg_catalog.jsonb_set(disclosure, '{time,enforced}', pg_catalog.to_jsonb($2)) "
+	static pe_statement read = {NULL, "SELECT CASE WHEN has_time THEN pg_catalog.jsonb_set(disclosure, "
+								"'{time,enforced}', pg_catalog.to_jsonb($2)) "
 		"ELSE disclosure END FROM dp_ledger.all_disclosures WHERE id = $1", 2, {INT8OID, BOOLOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), BoolGetDatum(held)};
 	MemoryContext here = CurrentMemoryContext;

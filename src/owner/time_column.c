@@ -33,7 +33,8 @@ pe_sql_set_time(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("enforce goes with append_only alone"),
-				 errdetail("What it holds is that rows of periods that are over are neither deleted nor changed, and that none come late.")));
+				 errdetail("What it holds is that rows of periods that are over are neither deleted nor changed, "
+						   "and that none come late.")));
 	pe_dataset_check_rows(dataset);
 	pe_time_declare(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(2), PG_GETARG_BOOL(3));
 	pe_time_hold(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(3));
@@ -76,7 +77,8 @@ is_held(const TriggerData *data, const pe_held_time *held, HeapTuple row)
 		value = heap_getattr(row, number, RelationGetDescr(data->tg_relation), &isnull);
 	if (isnull)
 		return false;
-	time = getBaseType(get_atttype(RelationGetRelid(data->tg_relation), number)) == DATEOID ? DatumGetDateADT(value) : DatumGetTimestamp(value);
+	time = getBaseType(get_atttype(RelationGetRelid(data->tg_relation), number)) == DATEOID
+		? DatumGetDateADT(value) : DatumGetTimestamp(value);
 	return held->from <= time && time < held->to;
 }
 
@@ -86,9 +88,12 @@ refuse(const TriggerData *data, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_RESTRICT_VIOLATION),
 			 errmsg("%s in table \"%s\"", what, RelationGetRelationName(data->tg_relation)),
-			 errdetail("Dataset \"%s\" has series of reports that rest on rows of periods that are over: none is changed or deleted, and none comes late.",
+			 errdetail("Dataset \"%s\" has series of reports that rest on rows of periods that are over: "
+					   "none is changed or deleted, and none comes late.",
 					   data->tg_trigger->tgargs[0]),
-			 errhint("The owner can end the series with dp.end_series, or lift this with dp.set_time and enforce => false. What a person loses then is in SECURITY.md.")));
+			 errhint("The owner can end the series with dp.end_series, "
+					 "or lift this with dp.set_time and enforce => false. "
+					 "What a person loses then is in SECURITY.md.")));
 	pg_unreachable();
 }
 
@@ -112,6 +117,7 @@ pe_sql_hold_time(PG_FUNCTION_ARGS)
 	}
 	is_update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	if (is_held(data, held, data->tg_trigtuple) || (is_update && is_held(data, held, data->tg_newtuple)))
-		refuse(data, TRIGGER_FIRED_BY_INSERT(data->tg_event) ? "a row comes too late for its period" : "a row of a period that is over cannot be changed or deleted");
+		refuse(data, TRIGGER_FIRED_BY_INSERT(data->tg_event)
+			   ? "a row comes too late for its period" : "a row of a period that is over cannot be changed or deleted");
 	PG_RETURN_POINTER(is_update ? data->tg_newtuple : data->tg_trigtuple);
 }

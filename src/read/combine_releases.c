@@ -26,7 +26,10 @@ PG_FUNCTION_INFO_V1(pe_sql_combine);
 /* The most releases of one call. */
 #define MOST_RELEASES 1000
 
-/* The half width of an interval by Chebyshev's inequality, in standard errors: 1 - 1/20 whatever the law. */
+/*
+ * The half width of an interval by Chebyshev's inequality, in standard errors:
+ * 1 - 1/20 for any law.
+ */
 #define CHEBYSHEV 4.4721359549995793928
 
 /* A call of dp.combine. */
@@ -109,7 +112,8 @@ check_goes_with(const pe_release *first, const pe_release *r)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("releases " INT64_FORMAT " and " INT64_FORMAT " do not count the same rows", first->id, r->id),
-				 errdetail("Dataset, version, predicate, rows_per_unit and the attributes that drop rows must be the same; with a unit all attributes.")));
+				 errdetail("Dataset, version, predicate, rows_per_unit and the attributes that drop rows must be "
+						   "the same; with a unit all attributes.")));
 }
 
 static void
@@ -157,10 +161,12 @@ join(call *c)
  */
 
 /*
- * The half width of a 95 % interval in standard errors, for weights on the noise of several releases.  What interval.h says
- * of any weights holds for weights and widths together, v_i sigma_i in place of v_i: the density of a normal number beside, or
- * the fractions, are further off the narrower the noise is on its lattice, so the narrowest one of all is taken, with
- * all measurements.  Of both laws together nothing but the variance is known.
+ * The half width of a 95 % interval in standard errors, for weights on the
+ * noise of several releases.  What interval.h says of any weights holds for
+ * weights and widths together, v_i sigma_i in place of v_i: the density of a
+ * normal number beside, or the fractions, are further off the narrower the
+ * noise is on its lattice, so the narrowest one of all is taken, with all
+ * measurements.  Of both laws together nothing except the variance is known.
  */
 static double
 half_width(const call *c, const pe_noise *const *noise)
@@ -204,7 +210,8 @@ combine(call *c, const double half)
 {
 	pe_answers *answers = &c->answers;
 	pe_combination combination;
-	pe_combination_status status = pe_combination_init(c->measurement, c->releases, &c->workload, c->joint.possible, &combination);
+	pe_combination_status status = pe_combination_init(c->measurement, c->releases, &c->workload,
+													   c->joint.possible, &combination);
 	int32		query;
 
 	if (status != PE_COMBINATION_OK)
@@ -247,7 +254,8 @@ tell_times(const call *c)
 	}
 	ereport(NOTICE,
 			(errmsg("combined %d measurements, free", c->releases),
-			 errdetail("The first is of %s, the last of %s.", pstrdup(timestamptz_to_str(first)), pstrdup(timestamptz_to_str(last)))));
+			 errdetail("The first is of %s, the last of %s.",
+					   pstrdup(timestamptz_to_str(first)), pstrdup(timestamptz_to_str(last)))));
 }
 
 static void

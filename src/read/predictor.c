@@ -437,7 +437,8 @@ add_number_or_level(const input *in, double value, double *sum)
 	if (!in->has_number)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("feature \"%s\" has levels of type %s, which an array of numbers cannot hold", in->name, in->type_name),
+				 errmsg("feature \"%s\" has levels of type %s, which an array of numbers cannot hold",
+						in->name, in->type_name),
 				 errhint("Use dp.predict.")));
 	return add_cell(in, pe_cell_of_float(&in->number, value), sum);
 }

@@ -135,7 +135,8 @@ comment_on(const publication *p)
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
 					"%s%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-					r->id, r->dataset->name, r->version, pe_figures_text(aggregation_of(p)), pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
+					r->id, r->dataset->name, r->version, pe_figures_text(aggregation_of(p)),
+					pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
 					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
 					p->epsilon > 0 ? "epsilon" : "rho",
@@ -151,7 +152,8 @@ comment_on(const publication *p)
 static void
 read_charge(publication *p)
 {
-	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp_ledger.release r "
+	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon "
+								"FROM dp_ledger.release r "
 	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(p->id)};
 	pe_access	access;

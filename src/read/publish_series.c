@@ -2,7 +2,8 @@
  * publish_series.c
  *	  dp.publish_series: reports of a series as a table of the caller's that grows.
  *
- * It is made and written with the caller's rights, in the caller's transaction (published_table.h).  Its columns:
+ * It is made and written with the caller's rights, in the caller's transaction
+ * (published_table.h).  Its columns:
  *
  *	 report						number of the period, from 1
  *	 starts, ends				of the period
@@ -11,8 +12,10 @@
  *	 ...						what the query says of each attribute (published_columns.h)
  *	 ...						what was measured (published_figures.h)
  *
- * A call adds the reports that are due and have no row in the table, all or none: a run that was late, or never, is made
- * up for by the next one, and two at once wait for each other.  What is stored never changes, so a row that is there is never written again.
+ * A call adds the reports that are due and have no row in the table, all or
+ * none.  The next run makes up for a run that was late, or never; two at once
+ * wait for each other.  What is stored never changes, so a row is never written
+ * again.
  */
 #include "postgres.h"
 
@@ -84,7 +87,8 @@ put_figures(const publication *p, int32 row, Datum *value, bool *isnull)
 	{
 		pe_report_row at = pe_report_row_at(&p->report, row + m);
 
-		pe_figures_put(&p->figures, m, &(pe_aggregate_result) {at.estimate, at.stderr_, at.lower, at.upper}, value, isnull);
+		pe_figures_put(&p->figures, m,
+					   &(pe_aggregate_result) {at.estimate, at.stderr_, at.lower, at.upper}, value, isnull);
 	}
 }
 
@@ -184,10 +188,13 @@ comment_on(const publication *p)
 {
 	const pe_serial *s = &p->report.serial;
 
-	return psprintf("published by dp.publish_series: series \"%s\" of dataset \"%s\", version %d of its data; %s%sworkload %s; %s%s; charge " INT64_FORMAT " of rho %.9g",
-					s->series->name, s->asked->dataset->name, s->series->version, pe_figures_text(s->aggregation), pe_published_roll_ups(&p->columns),
+	return psprintf("published by dp.publish_series: series \"%s\" of dataset \"%s\", version %d of its data; "
+					"%s%sworkload %s; %s%s; charge " INT64_FORMAT " of rho %.9g",
+					s->series->name, s->asked->dataset->name, s->series->version,
+					pe_figures_text(s->aggregation), pe_published_roll_ups(&p->columns),
 					s->kind->told(s).workload->canonical, s->series->predicate != NULL ? "where " : "all rows",
-					s->series->predicate != NULL ? s->series->predicate : "", s->series->charge_id, s->series->nano * 1e-9);
+					s->series->predicate != NULL ? s->series->predicate : "",
+					s->series->charge_id, s->series->nano * 1e-9);
 }
 
 /* Charged periods are measured before the table is written: what fails leaves the table as it was. */

@@ -105,7 +105,8 @@ add_value_columns(pe_published_columns *p, int a, bool ranges)
 	bool		rolled = column->roll_up != NULL;
 	Oid			type = rolled ? TEXTOID : column->type;
 
-	p->place[a].value = pe_published_add(p, column->name, rolled ? (ranges ? "_from_cells" : "_cells") : ranges ? "_from" : "", type);
+	p->place[a].value = pe_published_add(p, column->name,
+										 rolled ? (ranges ? "_from_cells" : "_cells") : ranges ? "_from" : "", type);
 	if (ranges)
 		p->place[a].to = pe_published_add(p, column->name, rolled ? "_to_cells" : "_to", type);
 }
@@ -261,7 +262,9 @@ put_attribute(const pe_published_columns *p, int a, const pe_factor *factor, int
 	if (said == PE_PART_VALUE)
 	{
 		pe_published_put(p->place[a].value, p->point[a][from], values, nulls);
-		pe_published_put(p->place[a].to, p->point[a][attribute->kind == PE_BINS && attribute->classes == 0 ? to + 1 : to], values, nulls);
+		pe_published_put(p->place[a].to,
+						 p->point[a][attribute->kind == PE_BINS && attribute->classes == 0 ? to + 1 : to],
+						 values, nulls);
 	}
 	pe_published_put(p->place[a].cell, p->part_name[said], values, nulls);
 }
@@ -312,7 +315,8 @@ pe_published_list(const pe_published_columns *p, const char *key)
 	initStringInfo(&list);
 	for (int i = 0; i < p->ordered; i++)
 		appendStringInfo(&list, "%s %s, ", quote_identifier(p->name[p->order[i]]),
-						 format_type_extended(p->type[p->order[i]], -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+						 format_type_extended(p->type[p->order[i]], -1,
+											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 	appendStringInfoString(&list, key);
 	return list.data;
 }

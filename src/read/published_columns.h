@@ -4,8 +4,8 @@
  *
  *	 <a>						a level, where every query of the attribute is one
  *	 <a>_from, <a>_to			bins and ranges: edges; of levels the first and the last
- *	 <a>_cells					of an attribute that is rolled up: the declared cells of a class; of ranges <a>_from_cells and
- *								<a>_to_cells, the first class and the last
+ *	 <a>_cells					of an attribute that is rolled up: the declared cells of a class;
+ *								of ranges <a>_from_cells and <a>_to_cells, the first class and the last
  *	 <a>_row					row of a matrix over the attribute
  *	 <a>_cell					'value', 'other', 'null', 'all' or 'row', where there is not only one of these
  *	 matrix_row					row of a matrix over all cells
@@ -73,7 +73,8 @@ extern void pe_published_put_query(const pe_published_columns *p, int32 q, Datum
 extern void pe_published_put(int column, Datum value, Datum *values, bool *nulls);
 
 /* From the order in which columns were added to that of the table. */
-extern void pe_published_reorder(const pe_published_columns *p, const Datum *value, const bool *isnull, Datum *values, bool *nulls);
+extern void pe_published_reorder(const pe_published_columns *p, const Datum *value,
+								 const bool *isnull, Datum *values, bool *nulls);
 
 /* The columns as CREATE TABLE has them; key: the constraint behind them. */
 extern char *pe_published_list(const pe_published_columns *p, const char *key);

@@ -42,7 +42,8 @@ given_name(const pe_published_columns *columns, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("column \"%s\" would be there twice", taken),
-				 errdetail("Each aggregate has a column of its name, and others that add _stderr, _lower95 and _upper95.")));
+				 errdetail("Each aggregate has a column of its name, "
+						   "and others that add _stderr, _lower95 and _upper95.")));
 	return name;
 }
 
@@ -61,7 +62,8 @@ default_name(const pe_published_columns *columns, const pe_aggregation *g, int n
 static bool
 has_figure(const pe_aggregation *g, int number, int figure)
 {
-	return figure == PE_ESTIMATE || (!g->on_grid && (figure != PE_STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
+	return figure == PE_ESTIMATE ||
+		(!g->on_grid && (figure != PE_STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
 }
 
 void
@@ -78,12 +80,14 @@ pe_figures_add(pe_published_figures *f, pe_published_columns *columns, const pe_
 		const char *name = given != NULL ? given_name(columns, given[m]) : default_name(columns, g, m);
 
 		for (int i = 0; i < PE_FIGURES; i++)
-			f->column[m][i] = has_figure(g, m, i) ? pe_published_add(columns, name, pe_figure_suffix[i], FLOAT8OID) : -1;
+			f->column[m][i] = has_figure(g, m, i)
+				? pe_published_add(columns, name, pe_figure_suffix[i], FLOAT8OID) : -1;
 	}
 }
 
 void
-pe_figures_put(const pe_published_figures *f, int measure, const pe_aggregate_result *result, Datum *values, bool *nulls)
+pe_figures_put(const pe_published_figures *f, int measure,
+			   const pe_aggregate_result *result, Datum *values, bool *nulls)
 {
 	double		figure[PE_FIGURES] = {result->estimate, result->stderr_, result->lower, result->upper};
 

@@ -14,7 +14,7 @@
 #include "ask/ask_sums.h"
 #include "read/published_columns.h"
 
-/* What is told of each number that was measured. */
+/* What is reported of each number that was measured. */
 enum
 {
 	PE_ESTIMATE, PE_STDERR, PE_LOWER95, PE_UPPER95, PE_FIGURES
@@ -28,11 +28,16 @@ typedef struct pe_published_figures
 	int			column[PE_MAX_AGGREGATES][PE_FIGURES];	/* where their columns are; -1: it has none */
 } pe_published_figures;
 
-/* Adds the columns, after all that are not attributes, which cannot take their names then.  aggregation: NULL of counts. */
-extern void pe_figures_add(pe_published_figures *figures, pe_published_columns *columns, const pe_aggregation *aggregation, char **given);
+/*
+ * Adds the columns, after all that are not attributes, which cannot take their
+ * names then.  aggregation: NULL of counts.
+ */
+extern void pe_figures_add(pe_published_figures *figures, pe_published_columns *columns,
+						   const pe_aggregation *aggregation, char **given);
 
 /* What was measured of one row. */
-extern void pe_figures_put(const pe_published_figures *figures, int measure, const pe_aggregate_result *result, Datum *values, bool *nulls);
+extern void pe_figures_put(const pe_published_figures *figures, int measure,
+						   const pe_aggregate_result *result, Datum *values, bool *nulls);
 
 /* "aggregates count(*), sum(x); ", in the order of their columns; "" of counts. */
 extern const char *pe_figures_text(const pe_aggregation *aggregation);

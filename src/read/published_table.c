@@ -61,7 +61,8 @@ check_made_for_user(const pe_target *t, bool replace)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists", t->table),
-				 replace ? errdetail("It is not a table that %s made%s.", t->function, t->series_id != 0 ? " of this series" : "")
+				 replace ? errdetail("It is not a table that %s made%s.", t->function,
+									 t->series_id != 0 ? " of this series" : "")
 				 : errhint("replace => true replaces a table that dp.publish made.")));
 	if (made == PE_PUBLISHED_FOR_ANOTHER)
 		ereport(ERROR,
@@ -146,7 +147,8 @@ static bool
 was_made_here(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	bool		here = HeapTupleIsValid(tuple) && TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	bool		here = HeapTupleIsValid(tuple) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);

@@ -3,10 +3,11 @@
  *	  A table of the caller's that dp.publish makes or replaces, or dp.publish_series makes and adds to.
  *
  * Nothing of others runs with the caller's rights.  A table that is there is
- * replaced only if the ledger remembers that dp.publish made it for the caller, and added to only if it is of the same series; the caller
- * owns it, and nothing is on it that runs when it is written (ledger/relation.h).
- * It is locked before that is looked at, so nothing can be put on it later.  All
- * that is written is written by the table's OID: a name could come to be another's.
+ * replaced only if the ledger remembers that dp.publish made it for the caller,
+ * and added to only if it is of the same series; the caller owns it, and
+ * nothing is on it that runs when it is written (ledger/relation.h).  It is
+ * locked before that is looked at, so nothing can be put on it later.  All that
+ * is written is written by the table's OID: a name could come to be another's.
  */
 #ifndef PE_READ_PUBLISHED_TABLE_H
 #define PE_READ_PUBLISHED_TABLE_H
@@ -48,7 +49,8 @@ extern void pe_target_end(const pe_confinement *confinement);
 extern void pe_target_create(pe_target *target, const char *columns);
 
 /* Hands on a column, by its number from 1, of all rows of the table that is there, as they are now; it has no nulls. */
-extern void pe_target_read(const pe_target *target, int column, void (*take) (void *argument, Datum value), void *argument);
+extern void pe_target_read(const pe_target *target, int column,
+						   void (*take) (void *argument, Datum value), void *argument);
 
 /* Deletes all rows of the table that is there: others see them until the transaction ends. */
 extern void pe_target_empty(const pe_target *target);

@@ -103,7 +103,9 @@ column_of(const call *c, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("release " INT64_FORMAT " does not have attribute \"%s\"", c->release.id, name),
-			 similar >= 0 ? errhint("Perhaps you meant \"%s\". The view dp.releases lists the attributes of each release.", c->release.names[similar])
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". "
+									"The view dp.releases lists the attributes of each release.",
+									c->release.names[similar])
 			 : errhint("The view dp.releases lists the attributes of each release.")));
 }
 
@@ -159,7 +161,8 @@ static void
 append_groups(StringInfo text, const call *c, const char *between)
 {
 	for (int i = 0; i < c->by; i++)
-		appendStringInfo(text, "%sidentity(%s)", i > 0 ? " * " : between, quote_identifier(column_of(c, c->by_name[i])->name));
+		appendStringInfo(text, "%sidentity(%s)", i > 0 ? " * " : between,
+						 quote_identifier(column_of(c, c->by_name[i])->name));
 }
 
 /* prefix(x) * groups + ranges(x; what is from cell 1, 2, ... on) * groups */
@@ -204,7 +207,8 @@ check_rows(const call *c)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%.0f quantiles are more than can be returned at once", (double) c->groups * c->fractions),
 				 errdetail("At most %d can be.", MOST_ROWS)));
-	pe_check_memory((size_t) c->groups * c->fractions * sizeof(*c->place) + pe_labels_memory(c->labels.workload, c->release.columns));
+	pe_check_memory((size_t) c->groups * c->fractions * sizeof(*c->place)
+					+ pe_labels_memory(c->labels.workload, c->release.columns));
 }
 
 /* ------------------------------------------------------------------
@@ -257,7 +261,8 @@ fill_group(const call *c, int32 number, const pe_noise *noise, group *g)
 	g->above_variance[0] = g->below_variance[cells];
 	pe_ascending_ranks(cells, g->below, g->ascending);
 	g->ranks = (pe_rank_estimates) {
-		.cells = cells, .below = g->below, .ascending = g->ascending, .below_variance = noise != NULL ? g->below_variance : NULL,
+		.cells = cells, .below = g->below, .ascending = g->ascending,
+		.below_variance = noise != NULL ? g->below_variance : NULL,
 		.above_variance = g->above_variance,
 		.total_stderr = noise != NULL ? answers->stderr_[(cells - 1) * c->groups + number] : 0
 	};

@@ -32,7 +32,10 @@ PG_FUNCTION_INFO_V1(pe_sql_report);
  * ------------------------------------------------------------------
  */
 
-/* All stored periods are read by whoever may; only what is due is measured. */
+/*
+ * A caller with the right to read gets all stored periods; only what is due is
+ * measured.
+ */
 static void
 read_stored(pe_report *r)
 {
@@ -46,7 +49,8 @@ read_stored(pe_report *r)
 		if (r->measured[t] != NULL && values != s->kind->values(s))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("period %d of series \"%s\" does not hold the measurements of its strategy", t + 1, s->series->name)));
+					 errmsg("period %d of series \"%s\" does not hold the measurements of its strategy",
+							t + 1, s->series->name)));
 	}
 }
 
@@ -60,7 +64,10 @@ refuse_early(const pe_serial *s, int period)
 	pg_unreachable();
 }
 
-/* So many periods that can be told: due ones, or stored already, whatever the clock says now; of a series that has ended those that are stored. */
+/*
+ * Number of periods that can be reported: due, or stored already; of a series
+ * that has ended only the stored ones.
+ */
 static int
 periods_to_tell(const pe_report *r)
 {
@@ -142,7 +149,10 @@ estimate_sums(pe_report *r, const pe_aggregate_noise *noise)
 	}
 }
 
-/* The half width of an interval in standard errors, for any weights on all numbers of all periods (noise/interval.h), also of those that may be added. */
+/*
+ * The half width of an interval in standard errors, for any weights on all
+ * numbers of all periods (noise/interval.h), also of later ones.
+ */
 static double
 width_of_interval(const pe_serial *s, const pe_noise *noise)
 {
@@ -150,7 +160,8 @@ width_of_interval(const pe_serial *s, const pe_noise *noise)
 	pe_confidence confidence;
 	double		half;
 
-	pe_confidence_init(&confidence, noise, (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX), PE_MISS);
+	pe_confidence_init(&confidence, noise,
+					   (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX), PE_MISS);
 	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
 	pe_confidence_free(&confidence);
 	return half;
@@ -170,9 +181,13 @@ variance_of(const pe_continual *time, int32 query)
 	return variance;
 }
 
-/* Of each period that is told, and each term: hands on its sum over time of the estimates of periods, and the variance of that. */
+/*
+ * For each period that is reported, and each term: hands on its sum over time
+ * of the estimates of periods, and the variance of that.
+ */
 static void
-combine(pe_report *r, const pe_aggregate_noise *noise, void (*take) (pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate))
+combine(pe_report *r, const pe_aggregate_noise *noise,
+		void (*take) (pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate))
 {
 	pe_serial  *s = &r->serial;
 	double	   *estimate = pe_alloc(r->estimates, sizeof(double));
@@ -203,14 +218,16 @@ take_sums(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *esti
 {
 	pe_aggregation *g = r->serial.aggregation;
 
-	pe_aggregation_answers(g, noise, estimate, r->over_variance[at], r->result + at * g->space[0].workload.queries * g->aggregates);
+	pe_aggregation_answers(g, noise, estimate, r->over_variance[at],
+						   r->result + at * g->space[0].workload.queries * g->aggregates);
 }
 
 static int32
 check_rows(const pe_report *r)
 {
 	pe_serial_told told = r->serial.kind->told(&r->serial);
-	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * told.workload->queries * told.aggregates;
+	double		rows = (double) (r->last + 1 - r->first)
+		* r->serial.over.terms * told.workload->queries * told.aggregates;
 
 	if (rows > MOST_ROWS)
 		ereport(ERROR,
@@ -258,7 +275,7 @@ answer_sums(pe_report *r, int32 rows)
 	combine(r, &noise, take_sums);
 }
 
-/* What is told of so many rows, and what it is worked out from. */
+/* The memory for so many rows of a report, and for what they follow from. */
 static void
 check_answers(const pe_report *r, int32 rows)
 {
@@ -304,7 +321,8 @@ fill_count(const pe_report *r, int32 row, pe_report_row *at)
 	const pe_serial *s = &r->serial;
 
 	at->estimate = r->estimate[row];
-	at->stderr_ = r->noise * sqrt(r->over_variance[(at->period - r->first) * s->over.terms + at->term] * r->variance[at->query]);
+	at->stderr_ = r->noise
+		* sqrt(r->over_variance[(at->period - r->first) * s->over.terms + at->term] * r->variance[at->query]);
 	at->lower = at->estimate - r->width * at->stderr_;
 	at->upper = at->estimate + r->width * at->stderr_;
 }
@@ -318,7 +336,8 @@ pe_report_row_at(const pe_report *r, int32 row)
 	int32		queries = told.workload->queries;
 	int32		group = row / aggregates;
 	pe_report_row at = {
-		.period = r->first + group / queries / s->over.terms, .term = group / queries % s->over.terms, .query = group % queries, .aggregate = row % aggregates
+		.period = r->first + group / queries / s->over.terms, .term = group / queries % s->over.terms,
+		.query = group % queries, .aggregate = row % aggregates
 	};
 
 	if (r->result == NULL)
@@ -369,7 +388,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_put_float(at.upper, &values[10], &nulls[10]);
 }
 
-/* A standby measures nothing: of all reports it tells those that are stored. */
+/* A standby measures nothing: it reports only what is stored. */
 static void
 keep_to_stored(pe_report *r)
 {
@@ -386,7 +405,7 @@ keep_to_stored(pe_report *r)
 	r->last = stored - 1;
 }
 
-/* The last one says of when what is told is, unless it is measured now. */
+/* The last one says when the report was measured, unless that is now. */
 static void
 tell_stored(const pe_report *r)
 {

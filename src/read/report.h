@@ -2,8 +2,9 @@
  * report.h
  *	  Reports of a series: what is stored of its periods, and what is due and is measured now.
  *
- * Everything told here follows from stored measurements, which everybody who may read the series is given alike
- * (ledger/series.h): a report is free, and the same at every call.
+ * Everything reported here follows from stored measurements, which everybody
+ * who may read the series is given alike (ledger/series.h): a report is free,
+ * and the same at every call.
  */
 #ifndef PE_READ_REPORT_H
 #define PE_READ_REPORT_H
@@ -15,13 +16,13 @@ typedef struct pe_report
 {
 	const char *name;
 	pe_serial	serial;
-	int			first;			/* period that is told, from 0 */
+	int			first;			/* period that is reported, from 0 */
 	int			last;			/* likewise; and all up to it are read.  Below first: none */
 	int64	  **measured;		/* of each period; NULL: nothing is stored */
 	TimestampTz *stored;		/* when, of each period that was stored before; else 0 */
 	int32		estimates;		/* that follow from one measurement: of queries, or of sums */
 	double	   *e;				/* of each period, so many: what its measurement alone says */
-	double	   *over_variance;	/* of each period that is told, of each term of over, for noise of variance 1 */
+	double	   *over_variance;	/* by period and term of over, for noise of variance 1 */
 	double	   *estimate;		/* of counts: of each of these, of each query */
 	pe_aggregate_result *result;	/* of sums: of each of these, of each group, of each aggregate */
 	pe_labels	labels;
@@ -31,8 +32,9 @@ typedef struct pe_report
 } pe_report;
 
 /*
- * Reads what is stored; last is the last period that is due, or stored already, whatever the clock says now; of a series that has ended, the last that is stored.
- * Errors: those of pe_serial_load.
+ * Reads what is stored.  last is the last period that is due, or stored
+ * already; of a series that has ended, the last that is stored.  Errors: those
+ * of pe_serial_load.
  */
 extern void pe_report_load(pe_report *report, const char *name);
 

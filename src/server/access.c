@@ -565,7 +565,7 @@ pe_access_text(uint64 row, int column)
 	return DatumGetCString(SPI_datumTransfer(CStringGetDatum(text), false, -2));
 }
 
-/* Whatever is said below ERROR on the way could tell what was read. */
+/* Messages below ERROR on the way could show what was read. */
 static const pe_setting quiet[] = {
 	{"client_min_messages", "error"}
 };

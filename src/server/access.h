@@ -163,9 +163,10 @@ typedef enum pe_hidden
 } pe_hidden;
 
 /*
- * Runs body where no hook of other modules is called that could tell how many rows its
- * statements read, or that they were: pg_stat_statements, auto_explain, pg_stat_kcache,
- * pgaudit and their kin.  The hooks are put back at the end, an error or not.
+ * Runs body where no hook of other modules is called that could show how many
+ * rows its statements read, or that they were: pg_stat_statements,
+ * auto_explain, pg_stat_kcache, pgaudit and their kin.  The hooks are put back
+ * at the end, an error or not.
  */
 extern void pe_run_hidden(pe_hidden what, void (*body) (void *), void *argument);
 

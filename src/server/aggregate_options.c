@@ -53,7 +53,8 @@ parameter_value(FunctionCallInfo fcinfo, const Param *param, Datum *value, bool 
 
 	if (param->paramkind != PARAM_EXTERN || list == NULL || param->paramid < 1 || param->paramid > list->numParams)
 		return false;
-	data = list->paramFetch != NULL ? list->paramFetch(list, param->paramid, false, &room) : &list->params[param->paramid - 1];
+	data = list->paramFetch != NULL
+		? list->paramFetch(list, param->paramid, false, &room) : &list->params[param->paramid - 1];
 	*value = data->value;
 	*isnull = data->isnull;
 	return data->ptype == param->paramtype;
@@ -214,7 +215,8 @@ taken_options(const pe_method_options *m)
 static char *
 expected_value(const pe_option *option)
 {
-	return psprintf("a %snumber %s %g %s %g", option->whole ? "whole " : "", option->open ? "above" : "from", option->least,
+	return psprintf("a %snumber %s %g %s %g", option->whole ? "whole " : "",
+					option->open ? "above" : "from", option->least,
 					option->open ? "and at most" : "to", option->most);
 }
 
@@ -232,7 +234,8 @@ mistake(const pe_method_options *m, const char *wrong)
 		return psprintf("method \"%s\" needs option \"%s\"", m->name, wrong);
 	if (!pe_option_makes_sense(option, value))
 		return psprintf("option \"%s\" must be %s", wrong, expected_value(option));
-	return psprintf("method \"%s\" does not take this value of option \"%s\" with this model, or beside the other options", m->name, wrong);
+	return psprintf("method \"%s\" does not take this value of option \"%s\" with this model, "
+					"or beside the other options", m->name, wrong);
 }
 
 void

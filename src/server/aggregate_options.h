@@ -40,7 +40,10 @@ extern void pe_option_take_number(const Jsonb *options, const char *name, double
 
 extern void pe_refuse_option(const char *name, const char *expected) __attribute__((noreturn));
 
-/* A method by number and name, its options as they are set, and the names of options that do not depend on the method (or NULL). */
+/*
+ * A method by number and name, its options as they are set, and the names of
+ * options that do not depend on the method (or NULL).
+ */
 typedef struct pe_method_options
 {
 	const pe_option_table *table;
@@ -50,7 +53,10 @@ typedef struct pe_method_options
 	const char *others;
 } pe_method_options;
 
-/* 22023 for an option that there is not, that the method does not take, needs, or takes with other values; tells those that it takes. */
+/*
+ * 22023 for an option that does not exist, that the method does not take,
+ * needs, or takes with other values; lists those that it takes.
+ */
 extern void pe_refuse_method_option(const pe_method_options *m, const char *wrong) __attribute__((noreturn));
 
 #endif

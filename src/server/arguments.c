@@ -217,7 +217,9 @@ pe_check_method(pe_method method, pe_norm norm)
 			names[count++] = pe_method_name((pe_method) i);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("method \"%s\" does not go with %s noise", pe_method_name(method), norm == PE_L1 ? "Laplace" : "Gaussian"),
-			 errdetail("Pure accounting draws Laplace noise, whose sensitivity is in the L1 norm; gdp and zcdp draw Gaussian noise, with the L2 norm."),
+			 errmsg("method \"%s\" does not go with %s noise",
+					pe_method_name(method), norm == PE_L1 ? "Laplace" : "Gaussian"),
+			 errdetail("Pure accounting draws Laplace noise, whose sensitivity is in the L1 norm; "
+					   "gdp and zcdp draw Gaussian noise, with the L2 norm."),
 			 errhint("It must be %s.", alternatives(names, count))));
 }

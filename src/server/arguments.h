@@ -19,10 +19,16 @@ extern char *pe_optional_text(FunctionCallInfo fcinfo, int n);
 extern char *pe_optional_name(FunctionCallInfo fcinfo, int n);
 extern double pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name);
 
-/* The type of argument n in this call; as declared, where the call has no expression: the protocol's own message for it. */
+/*
+ * The type of argument n in this call; as declared, where the call has no
+ * expression: the protocol's own message for it.
+ */
 extern Oid	pe_argument_type(FunctionCallInfo fcinfo, int n);
 
-/* Argument n, text[], or text that is one name or an array literal; 22004 if it (`name`) or one of them (`each`) is null. */
+/*
+ * Argument n, text[], or text that is one name or an array literal; 22004 if it
+ * (`name`) or one of them (`each`) is null.
+ */
 extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
 
 /* 22023 unless it is finite, above 0 and at most the largest served; unless 0 < delta < 1. */

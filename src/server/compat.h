@@ -19,7 +19,10 @@
 #include "commands/explain_state.h"
 #endif
 
-/* From 18 on operators are told by the kind of comparison, whose numbers are those of the strategies of a B-tree. */
+/*
+ * From 18 on operators are known by the kind of comparison, whose numbers are
+ * those of the strategies of a B-tree.
+ */
 #if PG_VERSION_NUM >= 180000
 typedef OpIndexInterpretation pe_comparison_meaning;
 #define pe_comparison_meanings(operator) get_op_index_interpretation(operator)
@@ -35,7 +38,10 @@ typedef int16 pe_ordering_kind;
 /* <>, which no B-tree has. */
 #define PE_COMPARISON_NE 6
 
-/* Arguments that a path of a foreign relation has besides: from 18 on how many of its nodes are disabled, from 17 on its restrictions. */
+/*
+ * More arguments of a path of a foreign relation: from 18 on how many of its
+ * nodes are disabled, from 17 on its restrictions.
+ */
 #if PG_VERSION_NUM >= 180000
 #define PE_PATH_DISABLED(n) (n),
 #else

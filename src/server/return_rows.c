@@ -54,6 +54,7 @@ pe_product_numeric(const int32 *factor, int factors)
 	Datum		product = DirectFunctionCall1(int4_numeric, Int32GetDatum(1));
 
 	for (int i = 0; i < factors; i++)
-		product = DirectFunctionCall2(numeric_mul, product, DirectFunctionCall1(int4_numeric, Int32GetDatum(factor[i])));
+		product = DirectFunctionCall2(numeric_mul, product,
+									  DirectFunctionCall1(int4_numeric, Int32GetDatum(factor[i])));
 	return product;
 }

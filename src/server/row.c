@@ -162,7 +162,9 @@ scan_index(const char *table, const char *index_name, const Datum *key, int keys
 	return rows;
 }
 
-/* The same, not counted: pg_stat_xact_all_tables would tell how many there are. */
+/*
+ * The same, not counted: pg_stat_xact_all_tables would show how many there are.
+ */
 static List *
 scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
 {

@@ -2,8 +2,8 @@
  * settings.c
  *	  The configuration parameters pg_epsilon.*.
  *
- * Whatever could weaken privacy is for superusers only (PGC_SUSET), or for those
- * who write the configuration files (PGC_SIGHUP).
+ * Settings that could weaken privacy are for superusers only (PGC_SUSET), or
+ * for those who write the configuration files (PGC_SIGHUP).
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@ int			pe_worker_linger = 2 * 1000;
 
 /*
  * An answer that read data is returned at a multiple of this time after its
- * request began, so that the time it took tells less about the data.  0 turns
+ * request began, so that the time it took shows less about the data.  0 turns
  * it off, which is for benchmarks and tests.
  */
 int			pe_time_quantum = 10;
@@ -76,8 +76,10 @@ int			pe_hide_below_all = PE_HIDE_OFF;
 int			pe_cut_bins = PE_CUT_ERROR;
 
 /*
- * The settings of plain SELECT as they are written.  PostgreSQL drops a value that is found invalid when the library is loaded,
- * and the table's price would be charged.  So these settings are texts: such a value stays, and no SELECT is answered with it.
+ * The settings of plain SELECT as they are written.  PostgreSQL drops a value
+ * that is found invalid when the library is loaded, and the table's price would
+ * be charged.  So these settings are texts: such a value stays, and no SELECT
+ * is answered with it.
  */
 static char *epsilon_text;
 static char *max_stderr_text;
@@ -148,10 +150,14 @@ number_of(const char *text, double most)
 int
 pe_cut_bins_of(const char *text)
 {
-	return pg_strcasecmp(text, "error") == 0 ? PE_CUT_ERROR : pg_strcasecmp(text, "middle") == 0 ? PE_CUT_MIDDLE : PE_CUT_UNKNOWN;
+	return pg_strcasecmp(text, "error") == 0
+		? PE_CUT_ERROR : pg_strcasecmp(text, "middle") == 0 ? PE_CUT_MIDDLE : PE_CUT_UNKNOWN;
 }
 
-/* Whether a value was set where nobody could refuse it: earlier, for a role or database, or by the leader of a parallel worker. */
+/*
+ * Whether a value was set where nobody could refuse it: earlier, for a role or
+ * database, or by the leader of a parallel worker.
+ */
 static bool
 is_late(GucSource source)
 {
@@ -264,9 +270,12 @@ check_valid(bool is_valid, const char *name, const char *value, const char *vali
 void
 pe_settings_check_select(void)
 {
-	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text, psprintf("a number from 0 to %g", (double) PE_SELECT_EPSILON_MAX));
-	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr", max_stderr_text, psprintf("a number from 0 to %g", MOST_STDERR));
-	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text, psprintf("a number from 0 to %g", (double) MOST_HIDDEN));
+	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text,
+				psprintf("a number from 0 to %g", (double) PE_SELECT_EPSILON_MAX));
+	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr",
+				max_stderr_text, psprintf("a number from 0 to %g", MOST_STDERR));
+	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text,
+				psprintf("a number from 0 to %g", (double) MOST_HIDDEN));
 	check_valid(pe_hide_below_all != PE_HIDE_UNKNOWN, "pg_epsilon.hide_below_all", hide_below_all_text, "on or off");
 	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text, "error or middle");
 }
@@ -303,7 +312,8 @@ refuse_client_value(const char *name)
 {
 	const struct config_generic *parameter = find_parameter(name);
 
-	if (parameter != NULL && (parameter->flags & GUC_CUSTOM_PLACEHOLDER) != 0 && parameter->reset_source == PGC_S_CLIENT &&
+	if (parameter != NULL && (parameter->flags & GUC_CUSTOM_PLACEHOLDER) != 0 &&
+		parameter->reset_source == PGC_S_CLIENT &&
 		pg_parameter_aclcheck(name, parameter->reset_srole, ACL_SET) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -325,14 +335,17 @@ define_select(void)
 							   "0: not set.", &epsilon_text, "0", PGC_USERSET, 0, check_epsilon, assign_epsilon, NULL);
 	DefineCustomStringVariable("pg_epsilon.max_stderr",
 							   "The largest standard error of the first count or sum of a SELECT on a dataset.",
-							   "0: not set.", &max_stderr_text, "0", PGC_USERSET, 0, check_max_stderr, assign_max_stderr, NULL);
+							   "0: not set.", &max_stderr_text, "0", PGC_USERSET,
+							   0, check_max_stderr, assign_max_stderr, NULL);
 	DefineCustomStringVariable("pg_epsilon.hide_below",
 							   "Results of a SELECT within so many standard errors of 0 are NULL.",
-							   "0: none is.", &hide_below_text, "0", PGC_USERSET, 0, check_hide_below, assign_hide_below, NULL);
+							   "0: none is.", &hide_below_text, "0", PGC_USERSET,
+							   0, check_hide_below, assign_hide_below, NULL);
 	DefineCustomStringVariable("pg_epsilon.hide_below_all",
 							   "Results of a SELECT that may be 0 are NULL, for all of an answer together.",
 							   "on: the chance that any group without rows shows a result is at most 5 %.",
-							   &hide_below_all_text, "off", PGC_USERSET, 0, check_hide_below_all, assign_hide_below_all, NULL);
+							   &hide_below_all_text, "off", PGC_USERSET, 0,
+							   check_hide_below_all, assign_hide_below_all, NULL);
 	is_defining = false;
 }
 
@@ -340,7 +353,8 @@ void
 pe_settings_define(void)
 {
 	static const char *const guarded[] = {
-		"pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache", "pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
+		"pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache",
+		"pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
 	};
 
 	for (int i = 0; i < lengthof(guarded); i++)

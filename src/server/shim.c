@@ -95,7 +95,10 @@ pe_progress_begin(void)
 	level = client_min_messages;
 }
 
-/* While rows are read nothing is heard of (PE_UNDONE) but this, which is public, or of a partition that is paid for (counts/dawa.h). */
+/*
+ * While rows are read nothing is reported (PE_UNDONE) except this, which is
+ * public, or of a partition that is paid for (counts/dawa.h).
+ */
 static void
 tell(const char *what, int step, int steps, double gap)
 {

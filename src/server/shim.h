@@ -1,6 +1,6 @@
 /*
  * shim.h
- *	  What the server's side of base/mem.h needs to be told, and what it has for
+ *	  What the server's side of base/mem.h needs to know, and what it has for
  *	  those who know the server.
  */
 #ifndef PE_SERVER_SHIM_H
@@ -10,8 +10,8 @@
 
 /*
  * An operation begins that may take long.  From a second after this on,
- * pe_progress tells the client how far it is, at most every second.  Until
- * the first call in a session nothing is said.
+ * pe_progress reports progress to the client, at most every second.  Until the
+ * first call in a session nothing is said.
  */
 extern void pe_progress_begin(void);
 

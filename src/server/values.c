@@ -23,7 +23,10 @@
 
 #include "server/values.h"
 
-/* The kinds of every day are told without a look at the catalog, which each row of a scan would pay for. */
+/*
+ * The everyday kinds are known without a look at the catalog, which each row of
+ * a scan would pay for.
+ */
 static bool
 key_of_base(Oid base, pe_key *key)
 {
@@ -278,7 +281,8 @@ exceeds_keys(Oid type, Datum value)
 static void
 digits_of_numeric(Datum value, const char **data, uint32 *size)
 {
-	char	   *digits = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, value)));
+	char	   *digits = DatumGetCString(DirectFunctionCall1(numeric_out,
+															 DirectFunctionCall1(numeric_trim_scale, value)));
 
 	*data = digits;
 	*size = strlen(digits);
@@ -331,12 +335,14 @@ pe_datum_of_key(Oid type, const char *bytes, uint32 size)
 	pe_key		key;
 	pg_uuid_t  *uuid;
 
-	if (!key_of_base(type, &key) || (key != PE_KEY_BYTES && size != sizeof(int64)) || (type == UUIDOID && size != UUID_LEN))
+	if (!key_of_base(type, &key) || (key != PE_KEY_BYTES && size != sizeof(int64)) ||
+		(type == UUIDOID && size != UUID_LEN))
 		elog(ERROR, "the bytes of a key are of another type");
 	if (key != PE_KEY_BYTES)
 		return datum_of_word(type, key, bytes);
 	if (type == NUMERICOID)
-		return DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(bytes, size)), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+		return DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(bytes, size)),
+								   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	if (type != UUIDOID)
 		return PointerGetDatum(cstring_to_text_with_len(bytes, size));
 	uuid = palloc(sizeof(*uuid));
@@ -515,7 +521,8 @@ static void
 append_json_timestamp(StringInfo to, Oid type, char *text)
 {
 	PGFunction	input = type == TIMESTAMPOID ? timestamp_in : timestamptz_in;
-	Datum		value = DirectFunctionCall3(input, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	Datum		value = DirectFunctionCall3(input, CStringGetDatum(text),
+											ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	char		buffer[MAXDATELEN + 1];
 	int			utc = 0;
 

@@ -19,7 +19,10 @@ extern bool pe_type_key(Oid type, pe_key *key);
 /* Whether bins make sense: numbers, dates and timestamps. */
 extern bool pe_type_has_bins(Oid type);
 
-/* The name under which the ledger keeps a type.  It has its schema in front, unless that is pg_catalog, so it does not depend on search_path. */
+/*
+ * The name under which the ledger keeps a type, with its schema unless that is
+ * pg_catalog: it does not depend on search_path.
+ */
 extern char *pe_type_name(Oid type);
 
 /* Whether a base type can say when a row arrived: date, timestamp or timestamptz. */
@@ -53,9 +56,11 @@ extern bool pe_type_is_unit(Oid type);
 extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
 
 /*
- * The bytes that a key of a column that nobody has listed is known by (domain/keys.h); false for a value that is no
- * key: NaN, an infinity, or one of more than PE_KEY_MOST bytes (a text as it is stored, a number in digits), which is
- * not fetched.  type is a base type that pe_type_key accepts; data lies in the value, in *room or in the current memory context.
+ * The bytes that a key of a column that nobody has listed is known by
+ * (domain/keys.h); false for a value that is no key: NaN, an infinity, or one
+ * of more than PE_KEY_MOST bytes (a text as it is stored, a number in digits),
+ * which is not fetched.  type is a base type that pe_type_key accepts; data
+ * lies in the value, in *room or in the current memory context.
  */
 extern bool pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
 
