@@ -38,7 +38,8 @@ pe_parse_workload(const char *text, pe_workload *workload)
 }
 
 void
-pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain, const char *text, pe_workload *workload)
+pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain, const char *text,
+						  pe_workload *workload)
 {
 	pe_literal_reader reader = {dataset, text, unconstify(pe_column *, columns), domain->attributes, 0, false};
 	pe_literal_source source = pe_literals(&reader);
@@ -155,7 +156,8 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	for (int32 q = 0; q < answers->queries; q++)
 	{
 		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
-		double		middle = summands[q] > 0 ? ldexp(rint(ldexp(answers->estimate[q], shift)), -shift) : answers->estimate[q];
+		double		middle = summands[q] > 0 ? ldexp(rint(ldexp(answers->estimate[q], shift)), -shift)
+			: answers->estimate[q];
 
 		answers->lower[q] = middle - half;
 		answers->upper[q] = middle + half;

@@ -47,9 +47,9 @@ typedef struct pe_answers
 extern size_t pe_answers_memory(const pe_workload *workload, const pe_column *columns);
 
 /*
- * Answers a workload from measurements y with noise; NULL: nobody knows the errors,
- * and all standard errors and intervals are NaN.
- * variance: those of pe_unit_variances, or NULL.
+ * Answers a workload from measurements y with noise; NULL: the errors are not
+ * known, and all standard errors and intervals are NaN.  variance: those of
+ * pe_unit_variances, or NULL.
  *
  * An interval holds the true answer with a probability of at least 0.95 (interval.h).
  *
@@ -59,7 +59,8 @@ extern size_t pe_answers_memory(const pe_workload *workload, const pe_column *co
  * can lose the true answer.
  */
 extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
-							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance, bool nonnegative);
+							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance,
+							bool nonnegative);
 
 /* The NOTICE of near_zero.h, where answers are shown. */
 extern void pe_answers_tell_noise(const pe_answers *answers);

@@ -36,7 +36,8 @@ tell_paid(pe_call *call)
 	const char *what = "";
 
 	if (call->reply.charge_id != 0)
-		what = call->kind->paid != NULL ? call->kind->paid(call) : psprintf("release " INT64_FORMAT, call->reply.release_id);
+		what = call->kind->paid != NULL ? call->kind->paid(call) : psprintf("release " INT64_FORMAT,
+																			call->reply.release_id);
 	pe_asked_tell(call->asked, &call->reply, what);
 }
 

@@ -106,7 +106,8 @@ pe_asked_choose_times(pe_asked *asked, int64 from, int64 last)
 }
 
 void
-pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domain *domain, const pe_predicate *selection, uint32 dropping)
+pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domain *domain,
+					   const pe_predicate *selection, uint32 dropping)
 {
 	const pe_dataset *dataset = asked->dataset;
 	bool	   *possible[PE_MAX_ATTRIBUTES] = {NULL};
@@ -133,7 +134,10 @@ pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domai
  * ------------------------------------------------------------------
  */
 
-/* Whether a request reads rows of a piece: blocks, or rows without a usable time, that each request reads all of or none. */
+/*
+ * Whether a request reads rows of a piece: blocks, or rows without a usable
+ * time, that each request reads all of or none.
+ */
 static bool
 touches(const pe_time_blocks *blocks, pe_time_blocks piece)
 {

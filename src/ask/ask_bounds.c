@@ -43,8 +43,10 @@ enum
 #define ACCEPTED_GAP 1e-3
 
 /*
- * So many standard errors: among the at most 320 ranges some without a row is above it with a probability below 0.002 (Gauss), or
- * below 0.001 (Laplace: 160 exp(-9 sqrt 2)).  It protects nothing, and only keeps noise from being taken for numbers.
+ * So many standard errors: among the at most 320 ranges some without a row is
+ * above it with a probability below 0.002 (Gauss), or below 0.001 (Laplace: 160
+ * exp(-9 sqrt 2)).  It protects nothing, and only keeps noise from being taken
+ * for numbers.
  */
 #define GAUSS_ERRORS 4.5
 #define LAPLACE_ERRORS 9
@@ -172,7 +174,7 @@ edge_point(Oid type, char *text)
 	return pe_point_of_datum(type, value);
 }
 
-/* The column with the ranges as its bins, whatever was declared of it. */
+/* The column with the ranges as its bins, for any declaration of it. */
 static void
 make_domain(bounds_call *c)
 {
@@ -256,7 +258,8 @@ fill_question(bounds_call *c)
 	pe_asked_fill_charge(asked, canonical_text(asked), pe_method_name(PE_METHOD_IDENTITY), c->workload.queries);
 	asked->charge.strategy_id = c->kept.id;
 	c->question = (pe_question) {
-		.dataset = asked->dataset, .columns = &c->column, .domain = c->domain, .kind = PE_COUNT_CELLS, .cells.strategy = &c->kept.strategy,
+		.dataset = asked->dataset, .columns = &c->column, .domain = c->domain, .kind = PE_COUNT_CELLS,
+		.cells.strategy = &c->kept.strategy,
 		.plan = asked->plan, .charge = &asked->charge
 	};
 	c->question.cells.column_of = pe_alloc(c->domain->cells, sizeof(int32));
@@ -290,7 +293,8 @@ read_counts(bounds_call *c, pe_answers *answers)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold bounds", c->call.reply.release_id)));
-	pe_answers_init(answers, &measured, &c->workload, &c->column, c->call.reply.value, pe_plan_noise(c->asked.plan), NULL, false);
+	pe_answers_init(answers, &measured, &c->workload, &c->column, c->call.reply.value, pe_plan_noise(c->asked.plan),
+					NULL, false);
 }
 
 static void
@@ -332,7 +336,8 @@ ask_for_bounds(pe_call *call)
 static const char *
 paid_for_bounds(pe_call *call)
 {
-	return psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on", call->reply.release_id,
+	return psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on",
+					call->reply.release_id,
 					least_count((bounds_call *) call, pe_noise_stderr(pe_plan_noise(call->asked->plan))));
 }
 

@@ -77,7 +77,8 @@ check_ordered(const pe_histogram *h)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method \"dawa\" is for a single attribute whose cells all have an order"),
-				 errdetail("It counts neighbouring cells together; cells for other values and for NULL have no neighbours."),
+				 errdetail("It counts neighbouring cells together; cells for other values and for NULL have "
+						   "no neighbours."),
 				 errhint("Use another method.")));
 }
 
@@ -92,7 +93,8 @@ pe_histogram_check_rows(const pe_workload *workload)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the workload has %d queries, more than can be returned at once", workload->queries),
 				 errdetail("At most %d can be.", MOST_ROWS),
-				 errhint("dp.measure with the same arguments measures them; then dp.answer and dp.publish give any part.")));
+				 errhint("dp.measure with the same arguments measures them; then dp.answer and dp.publish "
+						 "give any part.")));
 }
 
 static bool
@@ -101,7 +103,10 @@ measures_whole(const pe_histogram *h)
 	return h->asked.request->counts.nonnegative || h->asked.request->counts.whole;
 }
 
-/* What the strategy is for: in one period of a series rows are added or removed, and the factor of time has the rest (plan/plan_series.c). */
+/*
+ * What the strategy is for: in one period of a series rows are added or
+ * removed, and the factor of time has the rest (plan/plan_series.c).
+ */
 static pe_neighbours
 neighbours_of(const pe_histogram *h)
 {
@@ -113,7 +118,8 @@ static bool
 is_by_blocks(const pe_histogram *h, const pe_classes *classes)
 {
 	pe_strategy_problem problem = {
-		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = measures_whole(h), .method = h->method,
+		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = measures_whole(h),
+		.method = h->method,
 		.objective = PE_SUM, .norm = norm_of(h), .neighbours = neighbours_of(h)
 	};
 
@@ -255,7 +261,8 @@ pe_histogram_check_nonnegative(const pe_histogram *h)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("nonnegative does not go with a plan of kind \"%s\"", pe_strategy_form(&h->kept.strategy)),
-				 errdetail("It is for tables of identity and total, and for at most %d classes of cells.", PE_OPTIMUM_CELLS),
+				 errdetail("It is for tables of identity and total, and for at most %d classes of cells.",
+						   PE_OPTIMUM_CELLS),
 				 errhint("Leave nonnegative out.")));
 	pe_check_memory(pe_blocks_nonnegative_memory(blocks));
 }
@@ -331,7 +338,10 @@ pe_histogram_validate(const pe_request *request, bool needs_budget)
 /* Most measurements of a release: as many as are handed to the worker in one piece. */
 #define MOST_MEASUREMENTS ((int32) (MaxAllocSize / 2 / sizeof(int64)))
 
-/* What becomes of the measurements, of which some methods take many more than there are cells. */
+/*
+ * What becomes of the measurements: some methods take many more than there are
+ * cells.
+ */
 static void
 check_measurements(const pe_strategy *strategy)
 {
@@ -375,7 +385,10 @@ check_ask(const pe_histogram *h)
 				 errhint("Use epsilon.")));
 }
 
-/* The plan, and the errors of the queries: whatever could fail in it fails before the charge. */
+/*
+ * The plan, and the errors of the queries: what could fail in it fails before
+ * the charge.
+ */
 static void
 make_plan(pe_histogram *h)
 {
@@ -415,7 +428,8 @@ pe_histogram_find_strategy(pe_histogram *h)
 	pe_neighbours neighbours = neighbours_of(h);
 	pe_norm		norm = norm_of(h);
 	pe_strategy_key key = {
-		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = measures_whole(h), .spare = h->spare,
+		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = measures_whole(h),
+		.spare = h->spare,
 		.method = h->method, .objective = PE_SUM, .norm = norm,
 		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
 		.bounded = h->bounded

@@ -2,7 +2,7 @@
  * ask_counts.h
  *	  What counts are asked for, validated: for dp.histogram, dp.quote and dp.quote_queries.
  *
- * No row is read here, and nothing is charged: whatever is wrong is an ordinary
+ * No row is read here, and nothing is charged: every fault is an ordinary
  * error and free.
  */
 #ifndef PE_ASK_ASK_COUNTS_H
@@ -27,7 +27,7 @@ typedef struct pe_histogram
 	int			spare;			/* pe_blocks_spare, where there are blocks */
 	pe_workload workload;
 	pe_method	method;
-	bool		bounded;		/* a quote, which tells how good a strategy can be at best */
+	bool		bounded;		/* a quote, which shows how good a strategy can be at best */
 
 	/* by pe_histogram_resolve */
 	pe_kept_strategy kept;
@@ -46,7 +46,7 @@ extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs
 
 /*
  * Finds or computes the strategy, and makes the plan.  Not
- * inside PE_UNDONE: a computation tells how far it is.
+ * inside PE_UNDONE: a computation reports its progress.
  */
 extern void pe_histogram_resolve(pe_histogram *histogram);
 
@@ -54,8 +54,9 @@ extern void pe_histogram_resolve(pe_histogram *histogram);
 extern void pe_histogram_find_strategy(pe_histogram *histogram);
 
 /*
- * What a charge measured: the strategy of this number, or the workload itself (0), which measures of each cell that is possible.
- * False if it cannot be told.  Blocks need no cells.  Inside PE_UNDONE.
+ * What a charge measured: the strategy of this number, or the workload itself
+ * (0), which measures of each cell that is possible.  False if it is not known.
+ * Blocks need no cells.  Inside PE_UNDONE.
  */
 extern bool pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept);
 
@@ -66,7 +67,10 @@ extern double pe_histogram_mean_variance(pe_histogram *histogram);
 /* The variances of all queries. */
 extern double *pe_histogram_variances(pe_histogram *histogram);
 
-/* 0A000 if tables without negative cells are asked for, and what is measured has none: of the kinds of blocks only marginals have. */
+/*
+ * 0A000 if tables without negative cells are asked for, and what is measured
+ * has none: of the kinds of blocks only marginals have.
+ */
 extern void pe_histogram_check_nonnegative(const pe_histogram *histogram);
 
 /* 54000 if all queries are too many to be returned. */

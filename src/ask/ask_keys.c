@@ -1,6 +1,6 @@
 /*
  * ask_keys.c
- *	  dp.keys: the values of a column that nobody has listed, for roles that may not read it.
+ *	  dp.keys: the values of a column that are listed nowhere, for roles that may not read it.
  */
 #include "postgres.h"
 
@@ -67,7 +67,8 @@ refuse_pure(const pe_asked *asked)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp.keys does not go with pure accounting"),
-				 errdetail("A key that only one unit has is released with a small probability, which is charged as delta, and a pure budget has none."),
+				 errdetail("A key that only one unit has is released with a small probability, which is "
+						   "charged as delta, and a pure budget has none."),
 				 errhint("Where the cap counts rho, the owner of the table can grant a budget that counts rho too.")));
 }
 

@@ -76,7 +76,8 @@ load_columns(pe_minimum_validated *m)
 	if (strcmp(request->minimum.offsets, m->asked.dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->minimum.offsets, m->asked.dataset->name),
+				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->minimum.offsets,
+						m->asked.dataset->name),
 				 errdetail("Offsets are its column \"%s\".", m->asked.dataset->private_column)));
 }
 
@@ -93,7 +94,8 @@ choose_method(pe_minimum_validated *m)
 	if (name == NULL)
 		m->problem.method = PE_MINIMUM_EXPONENTIAL;
 	else if (!pe_minimum_method_named(name, &m->problem.method))
-		pe_refuse_parameter("method", name, "exponential, laplace_data, laplace_solution, subgradient or subgradient_last");
+		pe_refuse_parameter("method", name,
+							"exponential, laplace_data, laplace_solution, subgradient or subgradient_last");
 }
 
 static void
@@ -188,7 +190,10 @@ make_set(pe_minimum_validated *m)
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
 	check_size(lower, upper, variables);
-	/* how large points are tells what of the inequalities is rounding (affine/programme.c) */
+	/*
+	 * the size of points decides what of the inequalities is rounding
+	 * (affine/programme.c)
+	 */
 	problem->set = m->given;
 	problem->set.lower = lower;
 	problem->set.upper = upper;
@@ -279,7 +284,8 @@ canonical_text(const pe_minimum_validated *m)
 		pe_text_add_names(&text, "slopes", request->attribute, request->attributes);
 		pe_text_add(&text, "offsets", request->minimum.offsets);
 	}
-	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change), problem->all ? "all" : "one");
+	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change),
+					 problem->all ? "all" : "one");
 	append_set(&text, &m->given);
 	append_options(&text, &problem->options);
 	pe_text_end(&text, &m->asked, pe_minimum_method_name(problem->method));
@@ -295,7 +301,8 @@ fill_question(pe_minimum_validated *m)
 	m->question.problem = &m->problem;
 	m->question.plan = m->asked.plan;
 	m->question.charge = &m->asked.charge;
-	pe_asked_fill_charge(&m->asked, canonical_text(m), pe_minimum_method_name(m->problem.method), m->problem.set.variables + 1);
+	pe_asked_fill_charge(&m->asked, canonical_text(m), pe_minimum_method_name(m->problem.method),
+						 m->problem.set.variables + 1);
 }
 
 pe_minimum_validated *

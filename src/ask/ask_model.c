@@ -111,7 +111,8 @@ make_label(const pe_column *column, pe_model model, pe_row_spec *spec)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" has %d cells, and a classification needs two",
 							column->name, pe_attribute_cells(&column->domain)),
-					 errdetail("The positive class is the last cell; 'other' and NULL are cells where the declaration keeps them.")));
+					 errdetail("The positive class is the last cell; 'other' and NULL are cells where the "
+							   "declaration keeps them.")));
 		spec->label = column->domain;
 		return;
 	}
@@ -179,7 +180,8 @@ make_spec(pe_model_fit *fit)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the features make too many columns, or max_norm leaves nothing of them"),
-				 errdetail("A model has at most %d columns: one for each number, one for each level.", PE_MAX_COLUMNS)));
+				 errdetail("A model has at most %d columns: one for each number, one for each level.",
+						   PE_MAX_COLUMNS)));
 }
 
 /* ------------------------------------------------------------------
@@ -191,7 +193,8 @@ static void
 refuse_option(const pe_fit_problem *problem, const char *wrong)
 {
 	pe_method_options m = {
-		&pe_fit_option_table, &problem->options, problem->method, pe_fit_method_name(problem->method), "intercept and max_norm"
+		&pe_fit_option_table, &problem->options, problem->method, pe_fit_method_name(problem->method),
+		"intercept and max_norm"
 	};
 
 	pe_refuse_method_option(&m, wrong);
@@ -257,7 +260,8 @@ choose_method(pe_model_fit *fit)
 	if (name == NULL || strcmp(name, "auto") == 0)
 		fit->problem.method = fit->asked.ask.accounting == PE_PURE ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
-		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
+		pe_refuse_parameter("method", name,
+							"auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
 							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");
 }
 
@@ -288,7 +292,10 @@ choose_budget(pe_model_fit *fit, bool needs_budget)
 		pe_asked_choose_budget(&fit->asked, needs_budget);
 }
 
-/* A row without a level has the cell of 'other' or NULL, or is dropped; of a number's indicators most rows have none. */
+/*
+ * A row without a level has the cell of 'other' or NULL, or is dropped; of a
+ * number's indicators most rows have none.
+ */
 static bool *
 covering_groups(const pe_feature_map *map)
 {
@@ -419,20 +426,25 @@ append_column(StringInfo text, const pe_column *column, bool number)
 	appendStringInfoChar(text, '}');
 }
 
-/* What rows of the positive class have: the last of the two cells of the label.  Sets which cell that is, for people. */
+/*
+ * What rows of the positive class have: the last of the two cells of the label.
+ * Sets which cell that is, for people.
+ */
 static char *
 positive_class(const pe_column *label, const char **which)
 {
 	const pe_attribute *domain = &label->domain;
 	int			last = domain->points - 1;
 
-	*which = domain->nulls == PE_NULLS_CELL ? "rows without a value" : domain->outside == PE_OUTSIDE_OTHER ? "values that are not declared"
+	*which = domain->nulls == PE_NULLS_CELL ? "rows without a value"
+		: domain->outside == PE_OUTSIDE_OTHER ? "values that are not declared"
 		: domain->kind == PE_BINS ? "the last bin" : "the last level";
 	if (domain->nulls == PE_NULLS_CELL)
 		return "NULL";
 	if (domain->outside == PE_OUTSIDE_OTHER)
 		return "other";
-	return domain->kind == PE_BINS ? psprintf("%s to %s", label->points[last - 1], label->points[last]) : label->points[last];
+	return domain->kind == PE_BINS ? psprintf("%s to %s", label->points[last - 1], label->points[last])
+		: label->points[last];
 }
 
 static char *
@@ -498,7 +510,10 @@ fill_question(pe_model_fit *fit)
 	charge->predicate = fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL;
 }
 
-/* The name is kept after the charge, in an index: whatever could be wrong with it is so before. */
+/*
+ * The name is kept after the charge, in an index: every fault in it is found
+ * before.
+ */
 static void
 check_name(const char *name)
 {
@@ -538,7 +553,8 @@ pe_model_tell_class(const pe_model_fit *fit)
 {
 	if (fit->positive != NULL)
 		ereport(NOTICE,
-				(errmsg("the positive class of \"%s\" is %s (%s)", fit->columns[0].name, quote_literal_cstr(fit->positive), fit->positive_cell)));
+				(errmsg("the positive class of \"%s\" is %s (%s)", fit->columns[0].name,
+						quote_literal_cstr(fit->positive), fit->positive_cell)));
 }
 
 const char *

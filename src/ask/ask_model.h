@@ -2,7 +2,7 @@
  * ask_model.h
  *	  What a fit is asked for, validated: for dp.fit and the aggregates.
  *
- * No row is read here, and nothing is charged: whatever is wrong is an ordinary
+ * No row is read here, and nothing is charged: every fault is an ordinary
  * error and free.
  */
 #ifndef PE_ASK_ASK_MODEL_H

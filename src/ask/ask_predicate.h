@@ -13,10 +13,12 @@
 #include "ledger/dataset.h"
 
 /*
- * Parses a predicate over all attributes of a dataset.  columns holds *count that
- * are counted, and has room for PE_MAX_ATTRIBUTES; those that the predicate names
- * besides are put behind them, in the order of their first mention, and *count
- * grows.  So is a named one that is rolled up: a predicate is about declared cells.  Literals are read by the input function of the column's type.
+ * Parses a predicate over all attributes of a dataset.  columns holds *count
+ * that are counted, and has room for PE_MAX_ATTRIBUTES; those that the
+ * predicate names besides are put behind them, in the order of their first
+ * mention, and *count grows.  So is a named one that is rolled up: a predicate
+ * is about declared cells.  Literals are read by the input function of the
+ * column's type.
  *
  * Errors, with the position in the text where there is one: 42601 syntax, 42704
  * unknown attribute, 22023 a literal that is no level or edge or makes a test

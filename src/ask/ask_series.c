@@ -40,8 +40,10 @@ check_units(const pe_dataset *dataset, const pe_series *series)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_periods is missing"),
-				 errdetail("Dataset \"%s\" protects all rows with the same %s, which can be of several periods.", dataset->name, dataset->unit),
-				 errhint("Give max_periods: a unit's rows count in the first periods in which it has any, so many of them. dp.quote_series tells what each number costs.")));
+				 errdetail("Dataset \"%s\" protects all rows with the same %s, which can be of several periods.",
+						   dataset->name, dataset->unit),
+				 errhint("Give max_periods: a unit's rows count in the first periods in which it has any, so "
+						 "many of them. dp.quote_series tells what each number costs.")));
 	if (dataset->unit == NULL && series->max_periods > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -59,8 +61,10 @@ check_dataset(const pe_serial *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a series needs a budget that counts rho"),
-				 errdetail("What is best measured over time is best for Gaussian noise, and not for that of a pure budget."),
-				 errhint("Ask for each period by itself: dp.histogram with a predicate on its time; or use a budget of accounting gdp or zcdp.")));
+				 errdetail("What is best measured over time is best for Gaussian noise, and not for that of "
+						   "a pure budget."),
+				 errhint("Ask for each period by itself: dp.histogram with a predicate on its time; or use a "
+						 "budget of accounting gdp or zcdp.")));
 }
 
 static void
@@ -152,7 +156,8 @@ static pe_continual_problem
 problem_of(const pe_serial *s)
 {
 	return (pe_continual_problem) {
-		.over = &s->over, .periods = s->series->periods, .history = s->series->history, .open_ended = s->series->open_ended,
+		.over = &s->over, .periods = s->series->periods, .history = s->series->history,
+		.open_ended = s->series->open_ended,
 		.objective = wants_max(s->series) ? PE_MAX : PE_SUM, .gap = PE_CONTINUAL_GAP
 	};
 }
@@ -164,7 +169,8 @@ fill_presence(pe_serial *s)
 	const pe_dataset *dataset = s->asked->dataset;
 
 	s->presence = (pe_presence) {
-		.row_is_unit = dataset->unit == NULL, .max_periods = s->series->max_periods, .append_only = s->series->append_only,
+		.row_is_unit = dataset->unit == NULL, .max_periods = s->series->max_periods,
+		.append_only = s->series->append_only,
 		.neighbours = pe_dataset_neighbours(dataset)
 	};
 }
@@ -258,7 +264,8 @@ fill_scale(pe_serial *s)
 static void
 add_interval(StringInfo text, const char *key, const Interval *interval)
 {
-	appendStringInfo(text, ", \"%s\": \"%d months %d days " INT64_FORMAT " microseconds\"", key, interval->month, interval->day, interval->time);
+	appendStringInfo(text, ", \"%s\": \"%d months %d days " INT64_FORMAT " microseconds\"", key, interval->month,
+					 interval->day, interval->time);
 }
 
 static void
@@ -295,11 +302,13 @@ add_time(StringInfo text, const pe_series *series, int periods)
 	pe_text_add(text, "over", series->over);
 	pe_text_add(text, "time", series->time_attribute);
 	pe_text_add(text, "time_type", series->time_type);
-	appendStringInfo(text, ", \"append_only\": %s, \"start\": " INT64_FORMAT, series->append_only ? "true" : "false", series->starts);
+	appendStringInfo(text, ", \"append_only\": %s, \"start\": " INT64_FORMAT, series->append_only ? "true" : "false",
+					 series->starts);
 	pe_text_add(text, "time_zone", series->zone);
 	add_interval(text, "length", &series->period);
 	add_interval(text, "grace", &series->grace);
-	appendStringInfo(text, ", \"periods\": %d, \"history\": %d, \"open_ended\": %s", periods, series->history, series->open_ended ? "true" : "false");
+	appendStringInfo(text, ", \"periods\": %d, \"history\": %d, \"open_ended\": %s", periods, series->history,
+					 series->open_ended ? "true" : "false");
 	if (series->max_periods > 0)
 		appendStringInfo(text, ", \"max_periods\": %d", series->max_periods);
 	pe_text_add(text, "objective", series->objective);
@@ -343,7 +352,8 @@ fill_charge(pe_serial *s, const pe_series_request *series)
 	int64		nano = is_new ? pe_cost_amount(pe_plan_cost(s->asked->plan)).rho_nano : s->series->nano;
 	int			periods = is_new || series->created != NULL ? s->series->periods : s->series->first_periods;
 
-	pe_asked_fill_charge(s->asked, canonical_text(s, periods, nano), "optimal", told.workload->queries * told.aggregates);
+	pe_asked_fill_charge(s->asked, canonical_text(s, periods, nano), "optimal",
+						 told.workload->queries * told.aggregates);
 	charge->attribute = s->kind->names(s, &charge->attributes);
 	pe_asked_choose_times(s->asked, s->series->edge[0], s->series->edge[s->series->periods] - 1);
 	charge->fresh = true;		/* there is no release to be found */
@@ -452,7 +462,8 @@ pe_serial_check_declared(const pe_serial *s)
 	if (dataset->id != s->series->dataset_id || s->series->version < dataset->declared_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the attributes of dataset \"%s\" were declared anew after series \"%s\" was created", dataset->name, s->series->name)));
+				 errmsg("the attributes of dataset \"%s\" were declared anew after series \"%s\" was created",
+						dataset->name, s->series->name)));
 }
 
 void
@@ -470,7 +481,7 @@ pe_serial_load(pe_serial *s, const char *name)
 	fill_presence(s);
 	restore_time(s);
 	fill_parts(s);
-	check_paid(s);				/* before anything of it is told, measured or prolonged */
+	check_paid(s);				/* before anything of it is shown, measured or prolonged */
 }
 
 const pe_continual *
@@ -497,7 +508,10 @@ pe_serial_answering(pe_serial *s, int period)
  * ------------------------------------------------------------------
  */
 
-/* Whether rows are still what was declared of them when the series was paid for: now, and not when the first of many periods was measured. */
+/*
+ * Whether rows are still what was declared of them when the series was paid
+ * for: now, and not when the first of many periods was measured.
+ */
 static void
 check_time(const pe_serial *s)
 {
@@ -505,10 +519,12 @@ check_time(const pe_serial *s)
 	const pe_series *series = s->series;
 
 	if (dataset->time_attribute == NULL || strcmp(dataset->time_attribute, series->time_attribute) != 0 ||
-		strcmp(dataset->time_type, series->time_type) != 0 || dataset->time_number != series->time_number || (series->append_only && !dataset->append_only))
+		strcmp(dataset->time_type, series->time_type) != 0 || dataset->time_number != series->time_number ||
+		(series->append_only && !dataset->append_only))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the time of dataset \"%s\" was declared anew after series \"%s\" was created", dataset->name, series->name),
+				 errmsg("the time of dataset \"%s\" was declared anew after series \"%s\" was created", dataset->name,
+						series->name),
 				 errhint("Reports that are stored are still returned.")));
 }
 
@@ -529,14 +545,18 @@ pe_serial_check_open(const pe_serial *s)
 				 errhint("Reports that are stored are still returned.")));
 }
 
-/* The plan, whose cost an attempt beyond the free ones is charged, and the charge; of what was paid for, and of nothing else. */
+/*
+ * The plan, whose cost an attempt beyond the free ones is charged, and the
+ * charge; of what was paid for, and of nothing else.
+ */
 static void
 plan_period(pe_serial *s, const pe_series_request *series)
 {
 	pe_asked   *asked = s->asked;
 
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);
-	pe_asked_check_plan(asked, pe_plan_of_period(&asked->ask, &s->parts, s->series->nano, series->period, &asked->plan), 1, 9e9);
+	pe_asked_check_plan(asked, pe_plan_of_period(&asked->ask, &s->parts, s->series->nano, series->period,
+												 &asked->plan), 1, 9e9);
 	fill_charge(s, series);
 	asked->charge.budget_id = s->series->budget_id;
 }
@@ -579,7 +599,8 @@ pe_serial_prolong(pe_serial *s, int periods)
 	make_open_ended(s);
 	fill_parts(s);
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);
-	pe_asked_check_plan(asked, pe_plan_of_prolonged(&asked->ask, &s->parts, &paid, s->series->nano, &asked->plan), 1, 9e9);
+	pe_asked_check_plan(asked, pe_plan_of_prolonged(&asked->ask, &s->parts, &paid, s->series->nano, &asked->plan), 1,
+						9e9);
 	fill_errors(s);
 	*series = (pe_series_request) {.created = s->series, .id = s->series->id};
 	s->request.function = PE_PROLONG;
@@ -599,7 +620,8 @@ fill_columns(const pe_serial *s, pe_period_question *question)
 	pe_column  *columns = palloc0((1 + PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*columns));
 
 	question->taken = question->period + 1 - pe_continual_since(&s->time, question->period);
-	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period), question->period, &columns[0]);
+	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period),
+					  question->period, &columns[0]);
 	question->columns = columns;
 	s->kind->ask(s, question, columns);
 }
@@ -638,12 +660,14 @@ tell_cost(const pe_serial *s, const pe_charge_reply *reply)
 	if (reply->outcome == PE_REFUSED)
 		ereport(ERROR,
 				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
-				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap", s->series->name),
-				 errdetail("Three attempts at the period were begun and nothing was stored. One more costs rho %.9g.", rho),
+				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap",
+						s->series->name),
+				 errdetail("Three attempts at the period were begun and nothing was stored. One more costs rho %.9g.",
+						   rho),
 				 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 	ereport(NOTICE,
-			(errmsg("charged rho %.9g on dataset \"%s\": three attempts at the period were begun and nothing was stored",
-					rho, s->asked->dataset->name)));
+			(errmsg("charged rho %.9g on dataset \"%s\": three attempts at the period were begun and "
+					"nothing was stored", rho, s->asked->dataset->name)));
 }
 
 int64 *

@@ -41,15 +41,23 @@ typedef struct pe_serial
 /* Validates what is to be created: series and request are as they were given.  Inside PE_UNDONE. */
 extern void pe_serial_validate(pe_serial *serial, bool needs_budget);
 
-/* Finds the strategies, and the plan of the whole: asked->plan, with its charge.  Not inside PE_UNDONE, which would silence the progress. */
+/*
+ * Finds the strategies, and the plan of the whole: asked->plan, with its
+ * charge.  Not inside PE_UNDONE, which would silence the progress.
+ */
 extern void pe_serial_resolve(pe_serial *serial);
 
-/* One that was paid for, by its name, to be read by who may.  Inside PE_UNDONE.  Errors: those of pe_series_load; 55000 the attributes were declared anew; XX001 it is not what was paid for. */
+/*
+ * One that was paid for, by its name, to be read by who may.  Inside PE_UNDONE.
+ * Errors: those of pe_series_load; 55000 the attributes were declared anew;
+ * XX001 it is not what was paid for.
+ */
 extern void pe_serial_load(pe_serial *serial, const char *name);
 
 /*
- * What period t (from 0) is answered with, to the bit whatever the number of periods is now: of an open-ended series a strategy of so many periods as the
- * next power of 2.  Its query for a term of over is term * periods + t.
+ * What period t (from 0) is answered with, the same to the bit for any number
+ * of periods now.  An open-ended series has a strategy of as many periods as
+ * the next power of 2.  Its query for a term of over is term * periods + t.
  */
 extern const pe_continual *pe_serial_answering(pe_serial *serial, int period);
 
@@ -64,20 +72,24 @@ extern bool pe_serial_goes_on(const pe_serial *serial);
 extern void pe_serial_check_open(const pe_serial *serial);
 
 /*
- * Plans one that was paid for with so many periods in all: asked->plan, with its charge.  Errors: 55000 it has ended, or the time was declared
- * anew; 42501 another role paid; 0A000 it is not open-ended; 22023 not more periods.  Inside PE_UNDONE.
+ * Plans one that was paid for with so many periods in all: asked->plan, with
+ * its charge.  Errors: 55000 it has ended, or the time was declared anew; 42501
+ * another role paid; 0A000 it is not open-ended; 22023 not more periods.
+ * Inside PE_UNDONE.
  */
 extern void pe_serial_prolong(pe_serial *serial, int periods);
 
 /*
- * Measures a period of one that was paid for, unless it is stored; its numbers.  Errors: 55000 the series has ended, or the time was declared anew;
- * XX001 it is not what was paid for; those of pe_door_measure_period; PE001 an attempt that is charged and does not fit.
+ * Measures a period of one that was paid for, unless it is stored; its numbers.
+ * Errors: 55000 the series has ended, or the time was declared anew; XX001 it
+ * is not what was paid for; those of pe_door_measure_period; PE001 an attempt
+ * that is charged and does not fit.
  */
 extern int64 *pe_serial_measure(pe_serial *serial, int period);
 
 /* ---- Counts (series_counts.c) and sums (series_sums.c) ---- */
 
-/* What is told of each period, and what that is measured with. */
+/* What is reported of each period, and what that is measured with. */
 typedef struct pe_serial_told
 {
 	const pe_workload *workload;	/* the groups, or the queries of cells */
@@ -99,19 +111,31 @@ struct pe_serial_kind
 	const char *(*aggregate) (const pe_serial *serial, int number);
 	bool		(*depends_on_rows) (const pe_serial *serial, int number);
 
-	/* Finds what is measured of a period; 54000 if a report would take too much, which check_size asks of so many periods as there are now. */
+	/*
+	 * Finds what is measured of a period.  54000 if a report would take too
+	 * much; check_size asks that for the periods that there are now.
+	 */
 	void		(*find_strategy) (pe_serial *serial);
 	void		(*check_size) (const pe_serial *serial);
 	void		(*fill_parts) (pe_serial *serial);
 	int64		(*values) (const pe_serial *serial);	/* that are measured in each period */
 
-	/* So many standard deviations of the noise are in the error that max_stderr bounds, of a report of variance 1; 0: it depends on rows. */
+	/*
+	 * The error that max_stderr bounds, in standard deviations of the noise, of
+	 * a report of variance 1; 0: it depends on rows.
+	 */
 	double		(*scale) (pe_serial *serial);
 
-	/* The largest errors of what is told over time, for noise of so much variance: one, or of each aggregate, at so many rows. */
+	/*
+	 * The largest errors of the reports over time, at this variance of the
+	 * noise: one, or one for each aggregate at this number of rows.
+	 */
 	void		(*errors) (pe_serial *serial, double rows, double variance, double *stderr_);
 
-	/* What the canonical text says of it: attributes as they are told apart, and more; and what the row of the series keeps. */
+	/*
+	 * What the canonical text says of it: attributes as their values are
+	 * distinguished, and more; and what the row of the series keeps.
+	 */
 	char	  **(*names) (const pe_serial *serial, int *names);
 	void		(*add_text) (StringInfo text, const pe_serial *serial);
 	void		(*keep) (pe_serial *serial);
@@ -129,7 +153,10 @@ extern int	pe_serial_periods_read(const pe_serial *serial);
 /* 55000: the attributes were declared anew since. */
 extern void pe_serial_check_declared(const pe_serial *serial);
 
-/* The noise of all periods, of counts; of the parts of sums, at a cost of nano for the first periods.  XX001 if there is none. */
+/*
+ * The noise of all periods, of counts; of the parts of sums, at a cost of nano
+ * for the first periods.  XX001 if there is none.
+ */
 extern const pe_noise *pe_serial_noise(const pe_serial *serial);
 extern pe_aggregate_noise pe_serial_noise_of_sums(const pe_serial *serial, int64 nano);
 

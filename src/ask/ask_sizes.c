@@ -2,12 +2,15 @@
  * ask_sizes.c
  *	  dp.rows_per_unit: how many units have one row, two, and so on.
  *
- * Released: for s = 1 .. most the number of units with s rows that count, those with more in the last
- * cell, with noise.  Rows are not cut: a unit is in one cell, or in none if none of its
- * rows counts.  Neighbours differ in one unit, so by add_remove the counts change by one in one cell,
- * by substitute by one in each of two: sensitivity 1 and sqrt(2), in the L1 norm 1 and 2, whatever the dataset's max_rows is.
- * That is the strategy that counts cells one by one under rules with max_rows 1 (plan/plan.h), and the door sees to it
- * that such a plan is for such a scan.  Cost and theorem: noise/gaussian.h, noise/laplace.h.
+ * Released: for s = 1 .. most the number of units with s rows that count, those
+ * with more in the last cell, with noise.  Rows are not cut: a unit is in one
+ * cell, or in none if none of its rows counts.  Neighbours differ in one unit,
+ * so by add_remove the counts change by one in one cell, by substitute by one
+ * in each of two: sensitivity 1 and sqrt(2), in the L1 norm 1 and 2, for any
+ * max_rows of the dataset.  That is the strategy that counts cells one by one
+ * under rules with max_rows 1 (plan/plan.h), and the door sees to it that such
+ * a plan is for such a scan.  Cost and theorem: noise/gaussian.h,
+ * noise/laplace.h.
  */
 #include "postgres.h"
 
@@ -135,7 +138,8 @@ static void
 make_plan(sizes_call *c)
 {
 	pe_asked   *asked = &c->asked;
-	pe_plan_counts counts = {.strategy = &c->strategy, .rules = pe_door_rules_of(asked->dataset, PE_READ_SIZES), .scale = 1};
+	pe_plan_counts counts = {.strategy = &c->strategy, .rules = pe_door_rules_of(asked->dataset, PE_READ_SIZES),
+		.scale = 1};
 
 	make_strategy(c->most, &c->strategy);
 	pe_asked_resolve_cost(asked, true, false);
@@ -261,8 +265,10 @@ typedef struct stored
 static bool
 find_stored(const pe_dataset *dataset, stored *found)
 {
-	static pe_statement find = {NULL, "SELECT id, payload, accounting, coalesce(request::jsonb->>'rho', request::jsonb->>'epsilon')::int8 "
-		"FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NULL AND predicate IS NULL "
+	static pe_statement find = {NULL,
+		"SELECT id, payload, accounting, coalesce(request::jsonb->>'rho', request::jsonb->>'epsilon')::int8 "
+		"FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
+		"AND workload IS NULL AND predicate IS NULL "
 		"AND request::jsonb->>'kind' = '" KIND "' ORDER BY id DESC", 2, {INT8OID, INT4OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), Int32GetDatum((int32) dataset->version)};
 	MemoryContext here = CurrentMemoryContext;
@@ -276,7 +282,8 @@ find_stored(const pe_dataset *dataset, stored *found)
 	all = MemoryContextAllocZero(here, Max(rows, 1) * sizeof(*all));
 	for (uint64 i = 0; i < rows; i++)
 		all[i] = (stored) {
-			pe_access_int64(i, 1), DatumGetByteaPP(pe_access_datum(i, 2, &isnull)), pe_accounting_of(pe_access_text(i, 3)), pe_access_int64(i, 4)
+			pe_access_int64(i, 1), DatumGetByteaPP(pe_access_datum(i, 2, &isnull)),
+			pe_accounting_of(pe_access_text(i, 3)), pe_access_int64(i, 4)
 		};
 	pe_access_end(&access);
 	for (uint64 i = 0; i < rows; i++)
@@ -311,8 +318,9 @@ pe_sizes_find(pe_dataset *dataset, pe_sizes *sizes)
 }
 
 /*
- * sum of part_s x_s / sum of whole_s x_s, in percent, s rows from 1 to most, with its error by the delta method: the counts have
- * independent noise of one variance.
+ * sum of part_s x_s / sum of whole_s x_s, in percent, s rows from 1 to most,
+ * with its error by the delta method: the counts have independent noise of one
+ * variance.
  */
 static pe_percentage
 percentage(const pe_sizes *sizes, int rows, double (*part) (int size, int rows), double (*whole) (int size, int rows))

@@ -36,7 +36,10 @@ extern pe_percentage pe_sizes_rows_kept(const pe_sizes *sizes, int rows);
 /* Whether the units and their rows are more than three standard errors: else no part of them is known. */
 extern bool pe_sizes_are_told(const pe_sizes *sizes);
 
-/* Whether some units have `most` rows or more, beyond noise: how many more is not known, and rows kept are a smaller part. */
+/*
+ * Whether some units have `most` rows or more, beyond noise: how many more is
+ * not known, and rows kept are a smaller part.
+ */
 extern bool pe_sizes_are_cut(const pe_sizes *sizes);
 
 #endif

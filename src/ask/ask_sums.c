@@ -106,7 +106,8 @@ check_number(const pe_column *column)
 		refuse_attribute(column->name, "has no numbers", "Sums, averages and quantiles are of numbers.");
 	if (column->domain.kind != PE_BINS)
 		refuse_attribute(column->name, "has no bounds",
-						 "The owner declares bounds in place of its levels by dp.alter_attribute(dataset, attribute, lower, upper, bins).");
+						 "The owner declares bounds in place of its levels by dp.alter_attribute(dataset, "
+						 "attribute, lower, upper, bins).");
 }
 
 static void
@@ -126,7 +127,8 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 		return;
 	place = place_of(g->columns, g->groups + g->quantiles, a->column[0]);
 	if (place >= 0 && place < g->groups)
-		refuse_attribute(a->column[0], "is grouped by", "Within a group it has one cell: there is no quantile to tell.");
+		refuse_attribute(a->column[0], "is grouped by",
+						 "Within a group it has one cell: there is no quantile to tell.");
 	if (place < 0)
 	{
 		place = g->groups + g->quantiles;
@@ -148,8 +150,8 @@ refuse_quantile(pe_aggregation *g, pe_aggregate *a, const char *text)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("quantiles do not go with a workload"),
 				 errdetail("They are told for the groups of the attributes in by."),
-				 errhint("Leave workload out, or measure the workload times prefix(%s) by dp.measure and use dp.quantile.",
-						 quote_identifier(a->column[0]))));
+				 errhint("Leave workload out, or measure the workload times prefix(%s) by dp.measure and use "
+						 "dp.quantile.", quote_identifier(a->column[0]))));
 }
 
 /* Room for numbers behind all attributes. */
@@ -185,7 +187,10 @@ dropping(const pe_aggregation *g)
 	return bits;
 }
 
-/* The text of an aggregate's condition: count(x) counts rows where x is there, which a canonical one has in its condition already. */
+/*
+ * The text of an aggregate's condition: count(x) counts rows where x is there,
+ * which a canonical one has in its condition already.
+ */
 static char *
 condition_text(const pe_aggregation *g, const pe_aggregate *a)
 {
@@ -215,9 +220,11 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates have too many conditions"),
-				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.", PE_MAX_CONDITIONS),
+				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.",
+						   PE_MAX_CONDITIONS),
 				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels has one for each value; "
-						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
+						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, "
+						 "upper, bins).")));
 	a->condition = c;
 	if (c < conditions->count)
 		return;
@@ -357,7 +364,10 @@ resolve_cells_per_unit(pe_aggregation *g)
 	g->cells_per_unit = request->sums.cells_per_unit;
 }
 
-/* The attributes that a term tells apart; false if its groups overlap or are no cells. */
+/*
+ * The attributes whose values a term distinguishes; false if its groups overlap
+ * or are no cells.
+ */
 static bool
 is_grouping(const pe_term *term, uint32 *set)
 {
@@ -403,7 +413,8 @@ add_space(pe_aggregation *g, uint32 set, const char *workload)
 	s->set = set;
 	s->domain = pe_columns_domain(columns, s->attributes, 0);
 	pe_columns_check_product(s->domain);
-	pe_parse_columns_workload(g->asked.dataset, columns, s->domain, workload != NULL ? workload : identity_text(columns, s->attributes), &s->workload);
+	pe_parse_columns_workload(g->asked.dataset, columns, s->domain,
+							  workload != NULL ? workload : identity_text(columns, s->attributes), &s->workload);
 	return g->spaces++;
 }
 
@@ -420,8 +431,9 @@ classes_left(const pe_attribute *attribute, const bool *left)
 }
 
 /*
- * A predicate tells the declared cells of an attribute that is rolled up apart in a watched column, as if the two were
- * independent.  No row is in a class of which it leaves no cell.
+ * A predicate distinguishes the declared cells of an attribute that is rolled
+ * up in a watched column, as if the two were independent.  No row is in a class
+ * if the predicate leaves none of its cells.
  */
 static void
 shrink_classes(pe_aggregation *g, const pe_domain *domain)
@@ -508,7 +520,10 @@ times_groups(const pe_aggregation *g, const char *factor)
 	return g->groups > 0 ? psprintf("%s * %s", identity_text(g->columns, g->groups), factor) : factor;
 }
 
-/* The ranges of cells from 1, 2, ... on: with the prefixes they tell how ranks vary with the total (counts/quantile.h). */
+/*
+ * The ranges of cells from 1, 2, ... on: with the prefixes they show how ranks
+ * vary with the total (counts/quantile.h).
+ */
 static const char *
 ranges_above(const char *name, int32 cells)
 {
@@ -532,7 +547,8 @@ add_ranks(pe_aggregation *g, int sum, int attribute)
 
 	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute, times_groups(g, psprintf("prefix(%s)", name)));
 	g->space[space].above_text = times_groups(g, ranges_above(name, cells));
-	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain, g->space[space].above_text, &g->space[space].above);
+	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain,
+							  g->space[space].above_text, &g->space[space].above);
 	add_part(g, sum, space, -1);
 }
 
@@ -605,7 +621,7 @@ resolve_names(pe_aggregation *g)
 	find_always_there(g);
 }
 
-/* What sums they need, and of which cells. */
+/* Which sums they need, and which cells. */
 static void
 resolve_sums(pe_aggregation *g)
 {
@@ -675,11 +691,15 @@ load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 static void
 obtain(pe_aggregation *g, pe_space *s)
 {
-	/* of sums, and of units in several cells, the sensitivity of substitute is a multiple of that of add_remove: so is the optimum for it */
+	/*
+	 * of sums, and of units in several cells, the sensitivity of substitute is
+	 * a multiple of that of add_remove: so is the optimum for it
+	 */
 	pe_neighbours neighbours = PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
 	pe_strategy_key key = {
-		.workload = &s->workload, .possible = s->possible, .whole = true, .method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = norm,
+		.workload = &s->workload, .possible = s->possible, .whole = true, .method = PE_METHOD_OPTIMAL,
+		.objective = PE_SUM, .norm = norm,
 		.neighbours = neighbours, .gap = AGGREGATE_GAP
 	};
 
@@ -689,7 +709,8 @@ obtain(pe_aggregation *g, pe_space *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the groups tell too many classes of cells apart"),
-				 errdetail("Aggregates of groups that overlap, and ranks of quantiles, take at most %d.", PE_OPTIMUM_CELLS),
+				 errdetail("Aggregates of groups that overlap, and ranks of quantiles, take at most %d.",
+						   PE_OPTIMUM_CELLS),
 				 errhint("Ask for fewer groups, or for counts alone by dp.measure.")));
 }
 
@@ -747,7 +768,7 @@ parts_of(const pe_aggregation *g, int sum)
 	return parts;
 }
 
-/* A share is of all cells: the groups must tell their total. */
+/* A share is of all cells: the groups must determine their total. */
 static void
 check_shares(const pe_aggregation *g)
 {
@@ -757,7 +778,8 @@ check_shares(const pe_aggregation *g)
 
 	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", &total);
 	for (int i = 0; i < g->aggregates; i++)
-		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) && pe_reconstruction_undetermined(&r) >= 0)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) &&
+			pe_reconstruction_undetermined(&r) >= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("share does not go with a workload that does not determine the total"),
@@ -844,7 +866,8 @@ find_tables(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the columns have too many values together for a dataset with a unit"),
-				 errdetail("The rows of a unit are told apart by their cells and numbers, of which at most 2^120 combinations have numbers."),
+				 errdetail("The rows of a unit are told apart by their cells and numbers, of which at most "
+						   "2^120 combinations have numbers."),
 				 errhint("Ask for fewer columns at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, g->sums.numbers));
 	g->question.sums.tables = tables;
@@ -855,7 +878,8 @@ size_t
 pe_aggregation_memory(const pe_aggregation *g)
 {
 	return (size_t) g->space[0].workload.queries *
-		(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result));
+		(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) +
+		 g->aggregates * sizeof(pe_aggregate_result));
 }
 
 /* ------------------------------------------------------------------
@@ -940,7 +964,8 @@ pe_aggregation_check_max_stderr(const pe_aggregation *g)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_stderr does not go with %s in front", g->text[0]),
 				 errdetail("It bounds the error of the first aggregate, which depends on the rows here."),
-				 errhint("Put a count or a sum in front, or use epsilon; dp.quote_aggregate tells errors beforehand.")));
+				 errhint("Put a count or a sum in front, or use epsilon; dp.quote_aggregate tells errors "
+						 "beforehand.")));
 }
 
 static pe_plan_status
@@ -952,8 +977,9 @@ make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 }
 
 /*
- * At any cost the error of the first aggregate is the same number of deviations of the first part's noise, told at a
- * cost of 1: but for what Gaussian DP adds to each variance (noise.h), at most 4e-6 of it.
+ * At any cost the error of the first aggregate is the same number of deviations
+ * of the first part's noise, as found at a cost of 1.  Only Gaussian DP adds
+ * something to each variance (noise.h), at most 4e-6 of it.
  */
 #define SCALE_ROUNDING 4e-6
 
@@ -1096,7 +1122,8 @@ fill_question(pe_aggregation *g)
 		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
 	question->plan = g->asked.plan;
 	question->charge = charge;
-	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g), g->space[0].workload.queries * g->aggregates);
+	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g),
+						 g->space[0].workload.queries * g->aggregates);
 	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
 	charge->attribute = names;
 	charge->attributes = g->groups;
@@ -1119,6 +1146,7 @@ pe_aggregation_price(pe_aggregation *g)
 	pe_aggregation_check_max_stderr(g);
 	if (!isnan(g->asked.ask.max_stderr))
 		scale = scale_of_first(g);
-	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1, g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
+	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1,
+						g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
 	fill_question(g);
 }

@@ -2,7 +2,8 @@
  * ask_sums.h
  *	  Aggregates of a dataset, validated: for dp.aggregate, its quote, and what is read of such releases.
  *
- * No row is read here, and nothing is charged: whatever is wrong is an ordinary error and free.
+ * No row is read here, and nothing is charged: every fault is an ordinary error
+ * and free.
  */
 #ifndef PE_ASK_ASK_SUMS_H
 #define PE_ASK_ASK_SUMS_H
@@ -29,7 +30,12 @@ typedef struct pe_space
 	int32	   *column_of;		/* of each cell: a column of the strategy */
 	double	   *variance;		/* of each query for noise of variance 1 */
 	pe_reconstruction own;		/* of the workload */
-	double	   *total_covariance;	/* of each query with the total of all cells, for noise of variance 1; NULL: not computed yet */
+
+	/*
+	 * of each query with the total of all cells, for noise of variance 1; NULL:
+	 * not computed yet
+	 */
+	double	   *total_covariance;
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
@@ -134,7 +140,7 @@ extern void pe_aggregation_settle(pe_space *space);
 /* The answers to all groups from what a release holds; free. */
 typedef struct pe_aggregate_result
 {
-	double		estimate;		/* NaN: unknown, which an interval may be told of all the same */
+	double		estimate;		/* NaN: unknown; there may be an interval all the same */
 	double		stderr_;		/* likewise */
 	double		lower;			/* may be infinite; NaN: nothing is known, or there is no interval of this kind */
 	double		upper;
@@ -144,8 +150,8 @@ typedef struct pe_aggregate_result
  * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategy_id: what it was measured
  * with; nano: what it cost; miss: what intervals miss at most.  XX001 if it does not fit.
  */
-extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
-												   int64 strategy_id, int64 nano, double miss);
+extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value,
+												   int64 values, int64 strategy_id, int64 nano, double miss);
 
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
@@ -154,7 +160,12 @@ extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 
 typedef struct pe_aggregate_noise
 {
 	pe_noise  **of_part;
-	int32		times;			/* that they were: answers are made of so many measurements of each at most; 1 of a release */
+
+	/*
+	 * that they were: answers are made of so many measurements of each at most;
+	 * 1 of a release
+	 */
+	int32		times;
 	double		miss;			/* what intervals of answers miss at most */
 } pe_aggregate_noise;
 
@@ -162,15 +173,18 @@ typedef struct pe_aggregate_noise
 extern pe_aggregate_noise pe_aggregation_noise(const pe_aggregation *aggregation, int64 nano);
 
 /*
- * What one measurement of all parts alone says, with the numbers of its parts one after the other: so many linear estimates, in units of the integers.
- * Sums of them, whose variance is `variance` times that of one, are answered like one.
+ * What one measurement of all parts alone says, with the numbers of its parts
+ * one after the other: so many linear estimates, in units of the integers.
+ * Sums of them, whose variance is `variance` times that of one, are answered
+ * like one.
  */
 extern int32 pe_aggregation_estimates(const pe_aggregation *aggregation);
-extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise, const int64 *value, double *estimate);
-extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise, const double *estimate, double variance,
-								   pe_aggregate_result *result);
+extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise,
+									const int64 *value, double *estimate);
+extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
+								   const double *estimate, double variance, pe_aggregate_result *result);
 
-/* What errors of a release's answers are told from. */
+/* What errors of a release's answers are computed from. */
 typedef struct pe_aggregate_errors
 {
 	const pe_aggregation *aggregation;
@@ -195,19 +209,25 @@ typedef struct pe_terms
 } pe_terms;
 
 /*
- * Terms of several groups added up, and of one group divided, with Fieller's set; result: all that were answered.  What two terms
- * count is the same noise in both; groups are taken to be measured by themselves.
+ * Terms of several groups added up, and of one group divided, with Fieller's
+ * set; result: all that were answered.  What two terms count is the same noise
+ * in both; groups are taken to be measured by themselves.
  */
-extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result, const int32 *group,
-											  int groups, const pe_terms *terms);
-extern pe_aggregate_result pe_aggregation_quotient(const pe_aggregate_errors *errors, const pe_aggregate_result *result, int32 group,
+extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result,
+											  const int32 *group, int groups, const pe_terms *terms);
+extern pe_aggregate_result pe_aggregation_quotient(const pe_aggregate_errors *errors,
+												   const pe_aggregate_result *result, int32 group,
 												   const pe_terms *above, const pe_terms *below);
 
-/* The error of the first aggregate, a linear one, in standard deviations of the first part's noise, at any cost; rounded up. */
+/*
+ * The error of the first aggregate, a linear one, in standard deviations of the
+ * first part's noise, at any cost; rounded up.
+ */
 extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggregate_noise *noise);
 
 /* As pe_aggregation_errors, of such sums. */
-extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_);
+extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows,
+									 double variance, double *stderr_);
 
 /*
  * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at
@@ -216,8 +236,9 @@ extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggre
 extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, int64 nano, double *stderr_);
 
 /*
- * The same relative to what the aggregate is at these values, the largest over all groups; of a quantile the standard error of its
- * rank, relative to the rows.  Infinite where that is 0, and NaN where the error is unknown.
+ * The same relative to what the aggregate is at these values, the largest over
+ * all groups; of a quantile the standard error of its rank, relative to the
+ * rows.  Infinite where that is 0, and NaN where the error is unknown.
  */
 extern void pe_aggregation_relative_errors(pe_aggregation *aggregation, double rows, int64 nano, double *error);
 
@@ -231,8 +252,9 @@ typedef struct pe_stored_aggregates
 } pe_stored_aggregates;
 
 /*
- * The release of this id.  Post-processing, which costs nothing.  Errors: those of pe_release_answer, and 22023 if it has no
- * aggregates.  Not inside PE_UNDONE.
+ * The release of this id.  Post-processing, which costs nothing.  Errors: those
+ * of pe_release_answer, and 22023 if it has no aggregates.  Not inside
+ * PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 

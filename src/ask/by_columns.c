@@ -13,8 +13,10 @@
 #define ROLL_UP_SIZE (1024 * 1024)
 
 /*
- * The attribute that an element of by rolls up; NULL: the element is a name itself.  The text alone decides where all of it
- * can be a roll-up, so that a canonical one never becomes a name; of any other that begins like one, a column of this name.
+ * The attribute that an element of by rolls up; NULL: the element is a name
+ * itself.  The text alone decides where all of it can be a roll-up, so that a
+ * canonical one never becomes a name; of any other that begins like one, a
+ * column of this name.
  */
 static char *
 rolled_name(pe_dataset *dataset, const char *element)

@@ -1,6 +1,6 @@
 /*
  * known.c
- *	  What stored releases tell of a request.  See known.h.
+ *	  What stored releases know of a request.  See known.h.
  */
 #include "postgres.h"
 
@@ -31,7 +31,10 @@
 /* Requests of more queries are not looked for: their errors are not computed one by one. */
 #define MOST_QUERIES 10000000
 
-/* Errors of a release and of a request that measure the same are the same but for rounding. */
+/*
+ * Errors of a release and of a request that measure the same are the same up to
+ * rounding.
+ */
 #define ROUNDING 1e-9
 
 /* ------------------------------------------------------------------
@@ -177,13 +180,15 @@ join(const pe_histogram *h, pe_known *k)
 	int			of_release[PE_MAX_ATTRIBUTES];
 	int			of_request[PE_MAX_ATTRIBUTES];
 
-	if ((r->kept.strategy.direct && !same_names(h, r)) || (h->asked.request->counts.nonnegative && !gives_nonnegative(&r->kept.strategy)))
+	if ((r->kept.strategy.direct && !same_names(h, r)) ||
+		(h->asked.request->counts.nonnegative && !gives_nonnegative(&r->kept.strategy)))
 		return false;
 	pe_joint_add(&k->joint, r->columns, r->attributes, of_release);
 	pe_joint_add(&k->joint, h->columns, h->attributes, of_request);
 	if (r->kept.strategy.blocks == NULL)
 		pe_joint_close(&k->joint, r->dataset, r->predicate_text);
-	else if (k->joint.attributes == r->attributes)	/* blocks are over these alone, and know which cells the predicate leaves */
+	/* blocks are over these alone, and know which cells the predicate leaves */
+	else if (k->joint.attributes == r->attributes)
 		k->joint.shape = r->workload.shape;
 	else
 		return false;
@@ -263,7 +268,8 @@ look_at(void *argument)
 static void
 pass_over(ErrorData *error)
 {
-	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE && error->sqlerrcode != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
+	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE &&
+		error->sqlerrcode != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
 		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY && error->sqlerrcode != ERRCODE_DATA_CORRUPTED)
 		ReThrowError(error);
 	FreeErrorData(error);
@@ -313,17 +319,23 @@ candidates(const pe_histogram *h, uint64 *count)
 {
 	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
 		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared) * FROM ("
-		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, accounting, declared "
-		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NOT NULL "
-		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
+		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, "
+		"accounting, declared "
+		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
+		"AND workload IS NOT NULL "
+		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 "
+		"AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
-		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) AND c.release_id IS NOT NULL)) "
+		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
+		"AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, nano DESC, id DESC) best ORDER BY id DESC", 5,
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, nano DESC, id DESC) best "
+		"ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;
 	Datum		values[5] = {
-		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version), h->predicate != NULL ? CStringGetTextDatum(h->predicate) : (Datum) 0,
+		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
+		h->predicate != NULL ? CStringGetTextDatum(h->predicate) : (Datum) 0,
 		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), pe_known_budgets(dataset)
 	};
 	MemoryContext here = CurrentMemoryContext;
@@ -345,7 +357,8 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 {
 	uint64		count = 0;
 	pe_release *release = NULL;
-	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes, h->predicate);
+	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes,
+									h->predicate);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	double		work = 0;
@@ -396,8 +409,8 @@ pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
 
 	if (blocks != NULL && h->asked.request->counts.nonnegative)
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
-	pe_answers_init(answers, &k->measured, &k->asked_over, k->joint.columns, k->release.value, pe_release_noise(&k->release),
-					NULL, h->asked.request->counts.nonnegative);
+	pe_answers_init(answers, &k->measured, &k->asked_over, k->joint.columns, k->release.value,
+					pe_release_noise(&k->release), NULL, h->asked.request->counts.nonnegative);
 	pe_labels_init(&answers->labels, &h->workload, h->columns);
 }
 
@@ -405,10 +418,12 @@ void
 pe_known_tell(const pe_release *release)
 {
 	int64		seconds = Max(GetCurrentTimestamp() - release->created, 0) / USECS_PER_SEC;
-	Datum		age = DirectFunctionCall2(timestamp_mi, TimestampGetDatum(seconds * USECS_PER_SEC), TimestampGetDatum(0));
+	Datum		age = DirectFunctionCall2(timestamp_mi, TimestampGetDatum(seconds * USECS_PER_SEC),
+										  TimestampGetDatum(0));
 
 	ereport(NOTICE,
-			(errmsg("answered from release " INT64_FORMAT " of %s, free", release->id, pe_replay_text(release->version, release->created)),
+			(errmsg("answered from release " INT64_FORMAT " of %s, free", release->id,
+					pe_replay_text(release->version, release->created)),
 			 errdetail("It was measured %s ago; rows that came since do not count in it.",
 					   DatumGetCString(DirectFunctionCall1(interval_out, age)))));
 }

@@ -1,6 +1,6 @@
 /*
  * known.h
- *	  What stored releases tell of a request: nothing that was paid is bought twice.
+ *	  What stored releases know of a request: nothing that was paid is bought twice.
  *
  * Nothing here reads a row, and finding a release does not read what was measured.  It looks only at releases that
  * the current user may replay: what others asked, and what they have left, shows nowhere.
@@ -13,12 +13,14 @@
 #include "ask/stored_release.h"
 
 /*
- * Which rows a request or a release counts: two with the same text, of one dataset, count the same
- * rows.  It has the version of the data, the canonical predicate, the attributes that may drop rows among the counted ones and
- * those that the predicate names, and with a unit how many of its rows count and the list of attributes, on which the
- * choice of these rows depends.
+ * Which rows a request or a release counts: two with the same text, of one
+ * dataset, count the same rows.  It has the version of the data, the canonical
+ * predicate, the attributes that may drop rows among the counted ones and those
+ * that the predicate names, and with a unit how many of its rows count and the
+ * list of attributes, on which the choice of these rows depends.
  */
-extern char *pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate);
+extern char *pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes,
+						  const char *predicate);
 
 /* Attributes of several lists together. */
 typedef struct pe_joint
@@ -30,7 +32,10 @@ typedef struct pe_joint
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 } pe_joint;
 
-/* Adds those of a list that are not there yet, behind the others, and tells which ones they are.  All zero at first. */
+/*
+ * Adds those of a list that are not there yet, behind the others, and sets
+ * which ones they are.  All zero at first.
+ */
 extern void pe_joint_add(pe_joint *joint, const pe_column *columns, int attributes, int *place);
 
 /* Fills in the rest; 54000 if they have too many cells together. */
@@ -65,9 +70,10 @@ extern void pe_known_tell(const pe_release *release);
 extern Datum pe_known_budgets(const pe_dataset *dataset);
 
 /*
- * The release that answers all of a request's aggregates, over the same rows and groups, from sums that were all measured with at
- * most the noise that the request's plan would add; NULL if there is none.  place[i]: where aggregate i is among those of
- * the release.  Not inside PE_UNDONE.
+ * The release that answers all of a request's aggregates, over the same rows
+ * and groups, from sums that were all measured with at most the noise that the
+ * request's plan would add; NULL if there is none.  place[i]: where aggregate i
+ * is among those of the release.  Not inside PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_known_aggregates(const pe_aggregation *aggregation, int *place);
 

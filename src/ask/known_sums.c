@@ -1,9 +1,11 @@
 /*
  * known_sums.c
- *	  What stored releases of aggregates tell of a request.  See known.h.
+ *	  What stored releases of aggregates know of a request.  See known.h.
  *
- * The variance of an aggregate grows with that of each of its sums (counts/aggregate.h): where every sum was measured with at most
- * the noise that a new measurement would have, by the same strategy, no standard error is larger, whatever the rows are.
+ * The variance of an aggregate grows with that of each of its sums
+ * (counts/aggregate.h): where every sum was measured with at most the noise
+ * that a new measurement would have, by the same strategy, no standard error is
+ * larger, for any rows.
  */
 #include "postgres.h"
 
@@ -17,10 +19,10 @@
 #include "server/access.h"
 #include "server/settings.h"
 
-/* So many of the dearest that may serve are looked at. */
+/* The number of releases that are looked at: the dearest that may serve. */
 #define MOST_RELEASES "20"
 
-/* Noises of the same size are the same but for rounding. */
+/* Noises of the same size are the same up to rounding. */
 #define ROUNDING 1e-9
 
 /*
@@ -33,7 +35,8 @@ rows_text(const pe_aggregation *g)
 	pe_dataset *dataset = g->asked.dataset;
 	int			read = g->groups + g->quantiles + g->watched + g->needed.numbers;
 
-	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns, dataset->unit != NULL ? read : g->groups, g->predicate);
+	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
+						dataset->unit != NULL ? read : g->groups, g->predicate);
 }
 
 /* ------------------------------------------------------------------
@@ -73,7 +76,8 @@ declared_alike(const pe_aggregation *g, const pe_aggregation *of)
 
 	for (int i = 0; i < read; i++)
 		for (int j = 0; j < other; j++)
-			if (strcmp(g->columns[i].name, of->columns[j].name) == 0 && g->columns[i].declared != of->columns[j].declared)
+			if (strcmp(g->columns[i].name, of->columns[j].name) == 0 &&
+				g->columns[i].declared != of->columns[j].declared)
 				return false;
 	return true;
 }
@@ -161,25 +165,35 @@ texts_as_json(const pe_aggregation *g)
 
 #define COST "coalesce((request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8)"
 
-/* Those that have all the aggregates, of the same rows and groups; of several with the same ones the dearest, of these the newest. */
+/*
+ * Those that have all the aggregates, of the same rows and groups; of several
+ * with the same ones the dearest, of these the newest.
+ */
 static int64 *
 candidates(const pe_aggregation *g, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates', declared) id, " COST " AS nano "
+	static pe_statement find = {NULL,
+		"SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates', declared) id, " COST " AS nano "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NULL "
-		"AND request::jsonb->>'kind' = 'aggregate' AND accounting = $3 AND attributes = $4 AND request::jsonb->>'workload' = $5 "
+		"AND request::jsonb->>'kind' = 'aggregate' AND accounting = $3 AND attributes = $4 "
+		"AND request::jsonb->>'workload' = $5 "
 		"AND predicate IS NOT DISTINCT FROM $6 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $7 "
 		"AND coalesce((request::jsonb->>'cells_per_unit')::int8, 0) = $8 AND request::jsonb->'aggregates' @> $9::jsonb "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10)) "
-		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10) AND c.release_id IS NOT NULL)) "
-		"ORDER BY request::jsonb->'aggregates', declared, " COST " DESC, id DESC) best ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 10,
+		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10) "
+		"AND c.release_id IS NOT NULL)) "
+		"ORDER BY request::jsonb->'aggregates', declared, " COST " DESC, id DESC) best "
+		"ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 10,
 	{INT8OID, INT4OID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT8OID, INT8OID, TEXTOID, INT8ARRAYOID}};
 	const pe_dataset *dataset = g->asked.dataset;
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
 	Datum		values[10] = {
-		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version), CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)),
-		0, CStringGetTextDatum(g->space[0].workload.canonical), g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
-		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), Int64GetDatum(g->cells_per_unit), texts_as_json(g), pe_known_budgets(dataset)
+		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
+		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)),
+		0, CStringGetTextDatum(g->space[0].workload.canonical),
+		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
+		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), Int64GetDatum(g->cells_per_unit),
+		texts_as_json(g), pe_known_budgets(dataset)
 	};
 	MemoryContext here = CurrentMemoryContext;
 	int64	   *found;
@@ -200,7 +214,8 @@ candidates(const pe_aggregation *g, uint64 *count)
 pe_stored_aggregates *
 pe_known_aggregates(const pe_aggregation *g, int *place)
 {
-	pair		p = {.asked = g, .nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting)};
+	pair		p = {.asked = g, .nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)),
+													  g->asked.ask.accounting)};
 	uint64		count;
 	int64	   *found;
 

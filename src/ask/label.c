@@ -33,7 +33,10 @@ scalar_of_point(const pe_column *column, char *point)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 }
 
-/* The same as what is put into a label.  It is kept: the value alone, which is a hundredth of what it takes to make it. */
+/*
+ * The same as what is put into a label.  It is kept: the value alone, which is
+ * a hundredth of what it takes to make it.
+ */
 static JsonbValue
 value_of_point(const pe_labels *labels, const pe_column *column, char *point)
 {

@@ -36,7 +36,8 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	pe_column  *column;
 
 	for (found->number = 0; found->number < r->count; found->number++)
-		if (strcmp(r->columns[found->number].name, name) == 0 && !(r->declared && r->columns[found->number].roll_up != NULL))
+		if (strcmp(r->columns[found->number].name, name) == 0 &&
+			!(r->declared && r->columns[found->number].roll_up != NULL))
 			break;
 	column = &r->columns[found->number];
 	if (found->number == r->count)
@@ -76,7 +77,8 @@ is_integer(Oid type)
 static bool
 read_integer(Oid type, const char *text, Datum *value)
 {
-	Datum		number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	Datum		number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+											 Int32GetDatum(-1));
 
 	if (!pe_datum_is_finite(NUMERICOID, number) ||
 		!DatumGetBool(DirectFunctionCall2(numeric_eq, number, DirectFunctionCall1(numeric_ceil, number))))
@@ -105,7 +107,8 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 	{
 		if (read_integer(type, literal->text, value))
 			return true;
-		snprintf(error->message, sizeof(error->message), "a literal of type %s must be a whole number", format_type_be(type));
+		snprintf(error->message, sizeof(error->message), "a literal of type %s must be a whole number",
+				 format_type_be(type));
 		return false;
 	}
 	getTypeInputInfo(type, &input, &parameter);
@@ -116,7 +119,10 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 	return false;
 }
 
-/* A string in single quotes as the language has them: whatever the setting, a backslash is a backslash. */
+/*
+ * A string in single quotes as the language has them: under any setting, a
+ * backslash is a backslash.
+ */
 static char *
 quoted(const char *text)
 {
@@ -134,7 +140,10 @@ quoted(const char *text)
 	return to.data;
 }
 
-/* A value as a literal: the same text whatever the session's settings, and read back under any. */
+/*
+ * A value as a literal: the same text under all settings of a session, and read
+ * back under any.
+ */
 static char *
 canonical_literal(Oid type, Datum value)
 {
@@ -148,7 +157,8 @@ canonical_literal(Oid type, Datum value)
 		return pstrdup(DatumGetBool(value) ? "true" : "false");
 	getTypeOutputInfo(type, &output, &varlena);
 	if (type == FLOAT4OID || type == FLOAT8OID)
-		value = type == FLOAT4OID ? Float4GetDatum(DatumGetFloat4(value) + 0.0f) : Float8GetDatum(DatumGetFloat8(value) + 0.0);
+		value = type == FLOAT4OID ? Float4GetDatum(DatumGetFloat4(value) + 0.0f)
+			: Float8GetDatum(DatumGetFloat8(value) + 0.0);
 	if (type == NUMERICOID)		/* 1.0 and 1.00 are one number */
 		value = DirectFunctionCall1(numeric_trim_scale, value);
 	pe_access_begin(&access);
@@ -215,7 +225,8 @@ pe_tell_similar(const char *text, pe_text_error *error, char *const *names, int 
 		return;
 	similar = pe_similar_text(name, names, count);
 	if (similar >= 0)
-		snprintf(error->hint, sizeof(error->hint), "Perhaps you meant \"%.*s\".", pe_shown_size(names[similar]), names[similar]);
+		snprintf(error->hint, sizeof(error->hint), "Perhaps you meant \"%.*s\".", pe_shown_size(names[similar]),
+				 names[similar]);
 }
 
 void

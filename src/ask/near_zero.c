@@ -10,7 +10,7 @@
 
 #include "ask/near_zero.h"
 
-/* Of fewer groups everybody sees that they are alike. */
+/* With fewer groups it is plain that they are alike. */
 #define LEAST_GROUPS 5
 
 void
@@ -29,6 +29,7 @@ pe_near_zero_tell(const pe_near_zero *count, const char *more)
 		return;
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", count->near, count->groups, PE_NEAR_ZERO),
+			(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", count->near,
+					count->groups, PE_NEAR_ZERO),
 			 errhint("Group by fewer or larger groups%s.", more != NULL ? more : "")));
 }

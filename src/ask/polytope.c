@@ -65,7 +65,8 @@ inequalities_of_argument(FunctionCallInfo fcinfo, int n, pe_polytope_argument *a
 	if (ARR_NDIM(array) == 0)
 		return;
 	if (ARR_NDIM(array) != 2)
-		pe_refuse_parameter("inequalities", psprintf("an array of %d dimensions", ARR_NDIM(array)), "an array of two dimensions, a row for each");
+		pe_refuse_parameter("inequalities", psprintf("an array of %d dimensions", ARR_NDIM(array)),
+							"an array of two dimensions, a row for each");
 	argument->inequality = numbers_of_array(array, "inequalities", &count);
 	argument->inequalities = ARR_DIMS(array)[0];
 	argument->width = ARR_DIMS(array)[1];
@@ -137,7 +138,8 @@ inequalities_of_json(const Jsonb *options, pe_polytope_argument *argument)
 		if (JsonContainerSize(row) != argument->width)
 			pe_refuse_option(name, expected);
 		for (int j = 0; j < argument->width; j++)
-			argument->inequality[(size_t) k * argument->width + j] = pe_option_number(name, getIthJsonbValueFromContainer(row, j));
+			argument->inequality[(size_t) k * argument->width + j] =
+				pe_option_number(name, getIthJsonbValueFromContainer(row, j));
 	}
 }
 
@@ -163,7 +165,9 @@ check_length(const char *name, int given, int expected)
 				 errmsg("%s must have %d numbers, and has %d", name, expected, given)));
 }
 
-/* Numbers as they were given, but for the sign of 0, which means nothing here. */
+/*
+ * Numbers as they were given, without the sign of 0, which means nothing here.
+ */
 static const double *
 bounds(const char *name, const double *given, int count, int variables, double none)
 {
@@ -175,14 +179,16 @@ bounds(const char *name, const double *given, int count, int variables, double n
 	{
 		bound[j] = given != NULL ? given[j] + 0.0 : none;
 		if (isnan(bound[j]) || bound[j] == -none)
-			pe_refuse_parameter(name, isnan(bound[j]) ? "NaN" : "an infinity", "numbers, or infinite where there is no bound");
+			pe_refuse_parameter(name, isnan(bound[j]) ? "NaN" : "an infinity",
+								"numbers, or infinite where there is no bound");
 	}
 	return bound;
 }
 
 /*
- * The same half-space with the largest of g_1 .. g_d from 1 to 2: squares of its numbers are
- * numbers then, whatever was given, and what is the same set is the same request.
+ * The same half-space with the largest of g_1 .. g_d from 1 to 2: squares of
+ * its numbers are numbers then, for any input, and what is the same set is the
+ * same request.
  */
 static void
 scale_inequality(double *row, int variables)
@@ -193,7 +199,7 @@ scale_inequality(double *row, int variables)
 	for (int j = 0; j < variables; j++)
 		most = Max(most, fabs(row[j]));
 	if (most == 0)
-		most = 1;				/* holds everywhere or nowhere, whatever it is divided by */
+		most = 1;				/* holds everywhere or nowhere, for any divisor */
 	frexp(most, &exponent);
 	for (int j = 0; j <= variables; j++)
 		row[j] = Max(-SIDE_MOST, Min(SIDE_MOST, ldexp(row[j], 1 - exponent))) + 0.0;

@@ -22,7 +22,10 @@ typedef struct pe_polytope_argument
 	int			width;			/* numbers of each */
 } pe_polytope_argument;
 
-/* From arguments lower, upper and inequalities, in this order from `first` on; 22004 if one of the first two is null. */
+/*
+ * From arguments lower, upper and inequalities, in this order from `first` on;
+ * 22004 if one of the first two is null.
+ */
 extern void pe_polytope_of_arrays(FunctionCallInfo fcinfo, int first, pe_polytope_argument *argument);
 
 /* From the keys of the same names.  A null in lower or upper is no bound. */

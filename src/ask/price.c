@@ -35,7 +35,8 @@ cost_text(const pe_asked *asked)
 	if (amount.epsilon_nano > 0)
 		return psprintf("epsilon %.4g", epsilon);
 	if (amount.delta_atto > 0)
-		return psprintf("epsilon %.4g (rho %.4g, delta %.4g)", epsilon, amount.rho_nano * 1e-9, amount.delta_atto * 1e-18);
+		return psprintf("epsilon %.4g (rho %.4g, delta %.4g)", epsilon, amount.rho_nano * 1e-9,
+						amount.delta_atto * 1e-18);
 	return psprintf("epsilon %.4g (rho %.4g)", epsilon, amount.rho_nano * 1e-9);
 }
 
@@ -44,7 +45,8 @@ left_text(const pe_asked *asked, int64 left)
 {
 	char	   *epsilon = pe_text_rounded_down(pe_budget_epsilon(asked->budget, left));
 
-	return asked->ask.accounting == PE_PURE ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
+	return asked->ask.accounting == PE_PURE ? psprintf("epsilon %s", epsilon)
+		: psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
 /* As the settings of a SELECT say it; the largest that one takes. */
@@ -55,7 +57,10 @@ fitting_setting(const pe_asked *asked, double epsilon)
 					isnan(asked->request->max_stderr) ? "" : ", with pg_epsilon.max_stderr = 0,");
 }
 
-/* What fits into so many nano-units, as the front that asks writes it: as an epsilon, if the request's epsilon is meant at the delta that the budget's is. */
+/*
+ * What fits into so many nano-units, as the front that asks writes it: as an
+ * epsilon, if the request's epsilon is meant at the delta that the budget's is.
+ */
 static char *
 fitting_text(const pe_asked *asked, int64 left)
 {
@@ -108,7 +113,8 @@ pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *w
 	if (reply->charge_id != 0)
 		ereport(NOTICE,
 				(errmsg("charged %s to role \"%s\" on dataset \"%s\"%s; %s",
-						cost_text(asked), asked->budget->role, asked->dataset->name, remainder_text(asked, reply->left), what)));
+						cost_text(asked), asked->budget->role, asked->dataset->name,
+						remainder_text(asked, reply->left), what)));
 	if (reply->outcome == PE_REPLAYED)
 		pe_replay_tell(asked->dataset, asked->version, reply->made);
 }
@@ -133,10 +139,13 @@ refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 			 errmsg("too little delta of the budget of role \"%s\" on dataset \"%s\" is left",
 					asked->budget->role, asked->dataset->name),
 			 errdetail("The request costs delta %.4g; delta %s is left for charges. Nothing was charged.",
-					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18, pe_text_rounded_down(reply->delta_left * 1e-18)),
+					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18,
+					   pe_text_rounded_down(reply->delta_left * 1e-18)),
 			 reply->delta_left > 0
-			 ? errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can grant a larger delta_share.")
-			 : errhint("A method that is charged rho alone needs no delta; the owner of the table can grant a larger delta_share, "
+			 ? errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table "
+					   "can grant a larger delta_share.")
+			 : errhint("A method that is charged rho alone needs no delta; the owner of the table can grant "
+					   "a larger delta_share, "
 					   "which keeps delta for charges.")));
 }
 
@@ -147,8 +156,10 @@ refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const ch
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
 					asked->budget->role, asked->dataset->name),
-			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
-			 errhint("%s fits%s; the owner of the table can grant more with dp.grant_budget.", fitting_text(asked, reply->left), buys)));
+			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked),
+					   left_text(asked, reply->left)),
+			 errhint("%s fits%s; the owner of the table can grant more with dp.grant_budget.",
+					 fitting_text(asked, reply->left), buys)));
 }
 
 /* To those who may not know what is left of the budget. */
@@ -157,8 +168,10 @@ refuse_untold(const pe_asked *asked)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
-			 errmsg("the request does not fit the budget of role \"%s\" on dataset \"%s\"", asked->budget->role, asked->dataset->name),
-			 errdetail("The request costs %s. What is left is told to the role alone. Nothing was charged.", cost_text(asked)),
+			 errmsg("the request does not fit the budget of role \"%s\" on dataset \"%s\"", asked->budget->role,
+					asked->dataset->name),
+			 errdetail("The request costs %s. What is left is told to the role alone. Nothing was charged.",
+					   cost_text(asked)),
 			 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 }
 
@@ -177,11 +190,14 @@ pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char 
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
 					asked->budget->role, asked->dataset->name),
-			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
+			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(asked),
+					   left_text(asked, reply->left)),
 			 pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto > 0
-			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget with dp.grant_budget.")
+			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise "
+					   "the budget with dp.grant_budget.")
 			 : reply->left > 0
-			 ? errhint("%s fits%s; the owner of the table can raise the budget with dp.grant_budget.", fitting_text(asked, reply->left), buys)
+			 ? errhint("%s fits%s; the owner of the table can raise the budget with dp.grant_budget.",
+					   fitting_text(asked, reply->left), buys)
 			 : errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 }
 

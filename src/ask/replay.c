@@ -20,7 +20,8 @@ pe_replay_text(int version, TimestampTz made)
 
 	if (timestamp2tm(made, &zone, &tm, &fraction, NULL, NULL) != 0)
 		return psprintf("%s, data version %d", timestamptz_to_str(made), version);
-	return psprintf("%04d-%02d-%02d %02d:%02d, data version %d", tm.tm_year, tm.tm_mon, tm.tm_mday, tm.tm_hour, tm.tm_min, version);
+	return psprintf("%04d-%02d-%02d %02d:%02d, data version %d", tm.tm_year, tm.tm_mon, tm.tm_mday, tm.tm_hour,
+					tm.tm_min, version);
 }
 
 /* Whether it is the first call of the session for a dataset. */

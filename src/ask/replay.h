@@ -13,9 +13,10 @@
 extern char *pe_replay_text(int version, TimestampTz made);
 
 /*
- * The NOTICE of an answer that is replayed: when it was made.  Once in a session for each dataset, and only of an answer
- * from before the session: its own answers are no news to it.  It follows from the ledger alone, and from what the asker
- * is given anyway: dp.releases has the same time.
+ * The NOTICE of an answer that is replayed: when it was made.  Once in a
+ * session for each dataset, and only of an answer from before the session: its
+ * own answers are no news to it.  It follows from the ledger alone, and from
+ * what the asker is given anyway: dp.releases has the same time.
  */
 extern void pe_replay_tell(const pe_dataset *dataset, int version, TimestampTz made);
 

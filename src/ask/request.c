@@ -34,7 +34,12 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 	asked->version = asked->dataset->version;
 	asked->dataset->as_of = request->declared;
 	pe_attributes_as_given(asked->dataset, request->attribute, request->attributes);
-	asked->ask.accounting = PE_ZCDP;	/* of a method without privacy, which chooses no budget: rho 0, and epsilon infinite */
+
+	/*
+	 * of a method without privacy, which chooses no budget: rho 0, and epsilon
+	 * infinite
+	 */
+	asked->ask.accounting = PE_ZCDP;
 }
 
 void
@@ -49,7 +54,8 @@ pe_asked_choose_budget(pe_asked *asked, bool needs_budget)
 {
 	const char *role = asked->request->budget;
 
-	asked->budget = role != NULL || needs_budget ? pe_budget_choose(asked->dataset, role) : pe_budget_find(asked->dataset);
+	asked->budget = role != NULL || needs_budget ? pe_budget_choose(asked->dataset, role)
+		: pe_budget_find(asked->dataset);
 	asked->ask.accounting = asked->budget != NULL ? asked->budget->accounting : asked->dataset->accounting;
 	asked->ask.cap = asked->dataset->accounting;
 }
@@ -98,7 +104,8 @@ default_delta(const pe_asked *asked, bool approximate)
 	double		delta = budget != NULL ? budget->delta : asked->dataset->delta;
 	double		share = budget != NULL ? budget->delta_share : asked->dataset->delta_share;
 
-	return approximate ? delta_of_charge(delta, share, (budget != NULL ? budget->limit : asked->dataset->limit).delta_atto)
+	return approximate ? delta_of_charge(delta, share,
+										 (budget != NULL ? budget->limit : asked->dataset->limit).delta_atto)
 		: pe_delta_of_conversion(delta, share);
 }
 
@@ -135,7 +142,8 @@ pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 counts ? errmsg("exactly one of epsilon, rho and max_stderr must be given")
 				 : errmsg("exactly one of epsilon and rho must be given"),
-				 counts ? errhint("epsilon and rho say what it may cost, max_stderr which precision it must have: epsilon => 0.1, or max_stderr => 100.")
+				 counts ? errhint("epsilon and rho say what it may cost, max_stderr which precision it must "
+								  "have: epsilon => 0.1, or max_stderr => 100.")
 				 : errhint("They say what it may cost: epsilon => 0.1.")));
 	resolve_delta(asked, counts, approximate);
 	asked->ask.epsilon = request->epsilon;
@@ -162,7 +170,8 @@ pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, d
 				 errmsg("the cost asked for is out of range"),
 				 status == PE_PLAN_SHARES
 				 ? errdetail("It is too little for the method, or too little for so many iterations.")
-				 : errdetail("A charge is a whole number of 1e-9 of %s, at least " INT64_FORMAT " and at most %g of %s.",
+				 : errdetail("A charge is a whole number of 1e-9 of %s, at least " INT64_FORMAT
+							" and at most %g of %s.",
 							 unit, least, most, unit)));
 }
 
@@ -232,7 +241,8 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 	if (asked->ask.accounting == PE_PURE)
 		appendStringInfo(text, ", \"epsilon\": " INT64_FORMAT "}", amount.epsilon_nano);
 	else if (amount.delta_atto > 0)
-		appendStringInfo(text, ", \"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT "}", amount.rho_nano, amount.delta_atto);
+		appendStringInfo(text, ", \"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT "}", amount.rho_nano,
+						 amount.delta_atto);
 	else
 		appendStringInfo(text, ", \"rho\": " INT64_FORMAT "}", amount.rho_nano);
 }
@@ -266,9 +276,10 @@ pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int3
 bool
 pe_asked_is_replay(const pe_asked *asked)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
-		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $4 AND r.payload IS NOT NULL "
-		"AND c.budget_id = $5 LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, TEXTOID, INT8OID}};
+	static pe_statement find = {NULL,
+		"SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
+		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $4 "
+		"AND r.payload IS NOT NULL AND c.budget_id = $5 LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, TEXTOID, INT8OID}};
 	const pe_charge_request *charge = &asked->charge;
 	Datum		values[5] = {
 		Int64GetDatum(charge->dataset_id), Int32GetDatum((int32) charge->version),

@@ -1,10 +1,10 @@
 /*
  * request.h
- *	  What is asked of a dataset, by whichever front, and what all kinds of requests have: the
+ *	  What is asked of a dataset, by any front, and what all kinds of requests have: the
  *	  cost, the canonical text, the charge, and what is said of it.
  *
- * A front fills a pe_request and nothing else.  Nothing here reads a row or charges: whatever is
- * wrong is an ordinary error and free.
+ * A front fills a pe_request and nothing else.  Nothing here reads a row or
+ * charges: every fault is an ordinary error and free.
  */
 #ifndef PE_ASK_REQUEST_H
 #define PE_ASK_REQUEST_H
@@ -46,7 +46,12 @@ typedef struct pe_request
 	int			rows_per_unit;
 	bool		fresh;
 	int			declared;		/* of what was paid for: attributes are as they were declared then; 0: as they are */
-	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
+
+	/*
+	 * rows come from a query, without their units: as float8[], of a minimum
+	 * without names
+	 */
+	bool		of_query;
 
 	char	   *workload;		/* of counts and sums */
 
@@ -114,7 +119,10 @@ extern void pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate
 /* What is charged of delta where none is given: a small part of what the budget keeps for charges. */
 extern double pe_asked_delta_of_charge(const pe_asked *asked);
 
-/* The error of a plan that could not be made, but for what a kind says of its options.  least: cost in nano-units; most: in units. */
+/*
+ * The error of a plan that could not be made, except what a kind says of its
+ * options.  least: cost in nano-units; most: in units.
+ */
 extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, double most);
 
 /*
@@ -127,7 +135,9 @@ extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, in
 extern void pe_text_begin(StringInfo text, const pe_asked *asked, const char *kind);
 extern void pe_text_add(StringInfo text, const char *key, const char *value);	/* NULL: null */
 extern void pe_text_add_names(StringInfo text, const char *key, char **name, int count);
-extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);	/* which declarations the attributes are of, when all are loaded */
+
+/* which declarations the attributes are of, when all are loaded */
+extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);
 extern void pe_text_names(StringInfo text, char **name, int count);
 extern void pe_text_end(StringInfo text, const pe_asked *asked, const char *method);
 
@@ -137,19 +147,29 @@ extern void pe_asked_fill_charge(pe_asked *asked, const char *text, const char *
 /* Whether the budget has paid for this very request already.  Inside PE_UNDONE. */
 extern bool pe_asked_is_replay(const pe_asked *asked);
 
-/* The NOTICE of a charge (price.c), and that of a replay (replay.h), if it is one.  what: what was paid for ("release 17"). */
+/*
+ * The NOTICE of a charge (price.c), and that of a replay (replay.h), if it is
+ * one.  what: what was paid for ("release 17").
+ */
 extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
 extern char *pe_text_rounded_down(double value);
 
 /* PE001.  buys: what all that is left would buy (" and buys ..."), or "". */
-extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys) __attribute__((noreturn));
+extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply,
+							const char *buys) __attribute__((noreturn));
 
-/* What a quote tells of the price: whether the budget has it, and the epsilon left after it. */
+/*
+ * What a quote shows of the price: whether the budget has it, and the epsilon
+ * left after it.
+ */
 extern bool pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left);
 
-/* Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay, accounting. */
+/*
+ * Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta,
+ * method, fits, epsilon_left_after, replay, accounting.
+ */
 extern void pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool replay);
 
 #endif

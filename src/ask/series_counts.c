@@ -26,7 +26,8 @@ load(pe_serial *s)
 	h = s->histogram;
 	pe_serial_check_declared(s);
 	h->asked.ask.accounting = s->series->accounting;
-	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) || h->kept.strategy.blocks != NULL)
+	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) ||
+		h->kept.strategy.blocks != NULL)
 		pe_serial_refuse_damaged(s);
 	h->kept.id = s->series->strategy_id;
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
@@ -66,7 +67,8 @@ check_size(const pe_serial *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the periods of the series have too many cells together"),
-				 errdetail("A report reads %d periods of %d cells, and may read %d cells.", periods, s->histogram->domain->cells, PE_MAX_CELLS),
+				 errdetail("A report reads %d periods of %d cells, and may read %d cells.", periods,
+						   s->histogram->domain->cells, PE_MAX_CELLS),
 				 errhint("Use fewer cells, fewer periods, or history.")));
 	pe_check_memory((size_t) cells * 5 * sizeof(int64));
 }
@@ -165,6 +167,8 @@ ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 }
 
 const pe_serial_kind pe_serial_counts = {
-	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows, .find_strategy = find_strategy,
-	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors, .names = names, .add_text = add_text, .keep = keep, .ask = ask
+	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows,
+	.find_strategy = find_strategy,
+	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors,
+	.names = names, .add_text = add_text, .keep = keep, .ask = ask
 };

@@ -69,13 +69,15 @@ edge(const pe_series *series, Oid type, int n)
 	if (type != TIMESTAMPTZOID)
 		return edge_of_local(series, type, n);
 	product = times(&series->period, n);
-	return DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(series->starts), IntervalPGetDatum(&product));
+	return DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(series->starts),
+							   IntervalPGetDatum(&product));
 }
 
 static Datum
 datum_of(Oid type, int64 value)
 {
-	return type == DATEOID ? DateADTGetDatum((DateADT) value) : type == TIMESTAMPOID ? TimestampGetDatum(value) : TimestampTzGetDatum(value);
+	return type == DATEOID ? DateADTGetDatum((DateADT) value) : type == TIMESTAMPOID ? TimestampGetDatum(value)
+		: TimestampTzGetDatum(value);
 }
 
 /* When an edge is, in the same zone. */
@@ -90,14 +92,16 @@ moment_of(Oid type, Datum value)
 static TimestampTz
 later(TimestampTz moment, const Interval *interval)
 {
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(moment), IntervalPGetDatum(interval)));
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(moment),
+												   IntervalPGetDatum(interval)));
 }
 
 static void
 check_edges(const pe_series *series, const pe_periods *periods)
 {
 	for (int n = 0; n < periods->periods; n++)
-		if (pe_point_of_datum(periods->type, periods->value[n + 1]).i <= pe_point_of_datum(periods->type, periods->value[n]).i)
+		if (pe_point_of_datum(periods->type, periods->value[n + 1]).i <=
+			pe_point_of_datum(periods->type, periods->value[n]).i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("period must be above 0")));
@@ -178,7 +182,8 @@ pe_periods_column(const pe_periods *periods, int from, int to, pe_column *column
 
 	*column = (pe_column) {.name = "", .type = periods->type, .ordered = true};
 	*domain = (pe_attribute) {
-		.key = PE_KEY_INT, .kind = PE_BINS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP, .open = true, .points = to - from + 2
+		.key = PE_KEY_INT, .kind = PE_BINS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP, .open = true,
+		.points = to - from + 2
 	};
 	domain->point = pe_alloc(domain->points, sizeof(*domain->point));
 	for (int i = 0; i < domain->points; i++)
@@ -202,7 +207,8 @@ pe_periods_due(const pe_periods *periods)
 Oid
 pe_periods_type(const char *name)
 {
-	return strcmp(name, "date") == 0 ? DATEOID : strcmp(name, "timestamp without time zone") == 0 ? TIMESTAMPOID : TIMESTAMPTZOID;
+	return strcmp(name, "date") == 0 ? DATEOID : strcmp(name, "timestamp without time zone") == 0 ? TIMESTAMPOID
+		: TIMESTAMPTZOID;
 }
 
 /* When the period that ends at an edge is due: of columns of dp_ledger.series. */

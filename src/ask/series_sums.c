@@ -2,8 +2,10 @@
  * series_sums.c
  *	  A series of sums: aggregates over time.  See ask_series.h.
  *
- * Each period's sums are measured like those of a release, under the plan of the whole series (plan/plan_series.c).  What a report says follows from sums
- * over time of these measurements, which are linear: averages of all rows up to a period, and not averages of averages.
+ * Each period's sums are measured like those of a release, under the plan of
+ * the whole series (plan/plan_series.c).  What a report says follows from sums
+ * over time of these measurements, which are linear: averages of all rows up to
+ * a period, and not averages of averages.
  */
 #include "postgres.h"
 
@@ -59,7 +61,8 @@ check_aggregates(const pe_serial *s)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("count(distinct unit) does not go with totals and windows"),
 				 errdetail("A unit of several periods would be counted in each of them."),
-				 errhint("Use over => 'periods'; or, if the time is declared append_only, max_periods => 1 without history: then a unit counts in its first period alone.")));
+				 errhint("Use over => 'periods'; or, if the time is declared append_only, max_periods => 1 "
+						 "without history: then a unit counts in its first period alone.")));
 }
 
 static void
@@ -82,7 +85,8 @@ told(const pe_serial *s)
 	const pe_aggregation *g = s->aggregation;
 
 	return (pe_serial_told) {
-		.workload = &g->space[0].workload, .columns = g->space[0].columns, .aggregates = g->aggregates, .attributes = attributes_of(g),
+		.workload = &g->space[0].workload, .columns = g->space[0].columns, .aggregates = g->aggregates,
+		.attributes = attributes_of(g),
 		.predicate = g->predicate, .strategy_id = pe_aggregation_strategy_id(g)
 	};
 }
@@ -119,7 +123,8 @@ check_size(const pe_serial *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the periods of the series have too many cells together"),
-				 errdetail("A report reads %d periods of " INT64_FORMAT " cells, and may read " INT64_FORMAT " cells.", periods, cells, PE_MAX_TABLE_CELLS),
+				 errdetail("A report reads %d periods of " INT64_FORMAT " cells, and may read " INT64_FORMAT " cells.",
+						   periods, cells, PE_MAX_TABLE_CELLS),
 				 errhint("Use fewer groups or aggregates, fewer periods, or history.")));
 	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) > PE_WIDE_CELLS / (pe_u128) periods)
 		ereport(ERROR,
@@ -136,7 +141,8 @@ measure_sums(pe_serial *s)
 
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
 	pe_aggregation_measure(g);
-	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL || !pe_aggregation_take_shares(g, s->series->share)))
+	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL ||
+					  !pe_aggregation_take_shares(g, s->series->share)))
 		pe_serial_refuse_damaged(s);
 }
 
@@ -327,6 +333,8 @@ ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 }
 
 const pe_serial_kind pe_serial_sums = {
-	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows, .find_strategy = find_strategy,
-	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors, .names = names, .add_text = add_text, .keep = keep, .ask = ask
+	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows,
+	.find_strategy = find_strategy,
+	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors,
+	.names = names, .add_text = add_text, .keep = keep, .ask = ask
 };

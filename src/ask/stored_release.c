@@ -65,7 +65,8 @@ pe_release_read_row(pe_release *r)
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
-	if (r->dataset == NULL || (!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+	if (r->dataset == NULL ||
+		(!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
 	r->dataset->as_of = declared;
 	if (rows_per_unit > 0)		/* the sensitivity is that of the request */
@@ -93,7 +94,8 @@ load_strategy(pe_release *r)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
-	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
+	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible,
+		pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
 /* Releases without a workload: what they are, and who gives them back. */
@@ -104,8 +106,10 @@ static const struct
 	const char *hint;
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
-	{"aggregate", "holds aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
-	{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
+	{"aggregate", "holds aggregates",
+		"dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
+	{"rows_per_unit", "counts units by how many rows they have",
+		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };

@@ -58,16 +58,20 @@ extern void pe_release_reply(pe_release *release, const char *workload);
 extern void pe_release_read_row(pe_release *release);
 extern void pe_release_check_version(const pe_release *release);
 
-/* The release of this id, to be answered by who asks for more than one workload of one release; inside PE_UNDONE.  Errors as above. */
+/*
+ * The release of this id, to be answered by who asks for more than one workload
+ * of one release; inside PE_UNDONE.  Errors as above.
+ */
 extern void pe_release_read(pe_release *release);
 
 /*
- * What it measured, without what came out: from dataset, names or columns, workload_text, predicate_text and strategy_id,
- * which are there.  XX001 if it cannot be told.
+ * What it measured, without what came out: from dataset, names or columns,
+ * workload_text, predicate_text and strategy_id, which are there.  XX001 if it
+ * is not known.
  */
 extern void pe_release_measured(pe_release *release);
 
-/* The noise of each measurement; NULL where nobody knows the errors. */
+/* The noise of each measurement; NULL where the errors are not known. */
 extern const pe_noise *pe_release_noise(const pe_release *release);
 
 #endif

@@ -21,7 +21,10 @@ check_reuse(const pe_aggregate_call *c)
 				 errmsg("reuse does not go with fresh")));
 }
 
-/* The very request first: its replay is told to nobody, and takes less than a look through other releases. */
+/*
+ * The very request first: its replay is silent, and takes less than a look
+ * through other releases.
+ */
 void
 pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
@@ -126,7 +129,8 @@ refuse_together(const pe_asked *asked, int requests)
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left for the whole statement",
 					asked->budget->role, asked->dataset->name),
 			 errdetail("It asks %d requests, which each fit and together do not. Nothing was charged.", requests),
-			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in statements of their own.")));
+			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in "
+					 "statements of their own.")));
 }
 
 /* Those that the same budget pays.  A single one is refused by the door, which knows all limits. */
@@ -168,9 +172,11 @@ results_of(const pe_aggregate_call *c, double miss)
 	const pe_charge_reply *reply = &c->call.reply;
 
 	if (known != NULL)
-		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values, known->strategy_id, known->nano, miss);
+		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values,
+									  known->strategy_id, known->nano, miss);
 	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values,
-								  reply->outcome == PE_REPLAYED ? reply->strategy_id : c->aggregation->asked.charge.strategy_id,
+								  reply->outcome == PE_REPLAYED ? reply->strategy_id
+									  : c->aggregation->asked.charge.strategy_id,
 								  pe_aggregate_call_nano(c), miss);
 }
 
@@ -192,7 +198,8 @@ find_errors(pe_aggregate_call *c, double miss)
 	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
 
 	if (!g->on_grid)
-		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c), miss);
+		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c),
+											 miss);
 }
 
 void

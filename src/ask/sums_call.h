@@ -11,7 +11,7 @@
 typedef struct pe_aggregate_call
 {
 	pe_call		call;			/* its request is filled by the front */
-	bool		reuse;			/* a paid release that tells all of it as precisely is answered from */
+	bool		reuse;			/* a paid release that knows all of it as precisely is answered from */
 
 	pe_aggregation *aggregation;
 	bool		replays;		/* the budget has paid for this very request */
@@ -45,16 +45,22 @@ extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 
 /*
- * What was answered, with intervals so wide that so many of them hold the truth together with a probability of at least 95 %,
- * however their noise depends on each other (the union bound).
+ * What was answered, with intervals so wide that so many of them hold the truth
+ * together with a probability of at least 95 %, however their noise depends on
+ * each other (the union bound).
  */
 extern pe_aggregate_call pe_aggregate_call_together(const pe_aggregate_call *call, double intervals);
 
 /* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
 
-/* Such results added up, over groups too, and divided in one group; the numbers of terms are those of the request's aggregates. */
-extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, const int32 *group, int groups, const pe_terms *terms);
-extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group, const pe_terms *above, const pe_terms *below);
+/*
+ * Such results added up, over groups too, and divided in one group; the numbers
+ * of terms are those of the request's aggregates.
+ */
+extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, const int32 *group, int groups,
+												 const pe_terms *terms);
+extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group,
+													  const pe_terms *above, const pe_terms *below);
 
 #endif

@@ -131,7 +131,7 @@ has_shares(const pe_aggregation *g, int sum)
 	return false;
 }
 
-/* Whether the total of a part is told beside its groups. */
+/* Whether the total of a part is answered beside its groups. */
 static bool
 has_total(const pe_aggregation *g, int part)
 {
@@ -221,7 +221,8 @@ put_estimate(reading *r, int i, int32 group, double estimate, double variance)
 {
 	double		noise = r->part[i].noise_stderr;
 
-	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate, variance * noise * noise * r->variance};
+	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate,
+		variance * noise * noise * r->variance};
 }
 
 static void
@@ -331,8 +332,9 @@ queries_of_columns(const pe_space *s, const double *column)
 }
 
 /*
- * The total over all cells of a sum, and how it varies with each group.  The groups determine every class that they
- * tell apart only where the strategy has full rank.  It lives as long as the space.
+ * The total over all cells of a sum, and how it varies with each group.  The
+ * groups determine every class that they distinguish only where the strategy
+ * has full rank.  It lives as long as the space.
  */
 static void
 find_total(pe_space *s)
@@ -367,7 +369,7 @@ put_total(reading *r, int i)
  * ------------------------------------------------------------------
  */
 
-/* estimate: as pe_aggregation_estimate tells them. */
+/* estimate: as pe_aggregation_estimate returns them. */
 static void
 begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance)
 {
@@ -416,7 +418,8 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 
 	pe_poll();
 	pe_aggregate_answer_of(&g->needed, a, estimate,
-						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &r->law, &answer);
+						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
+							   : NULL, &r->law, &answer);
 	*result = result_of(&answer);
 }
 
@@ -454,7 +457,8 @@ add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_t
 }
 
 pe_aggregate_result
-pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups, const pe_terms *terms)
+pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups,
+				   const pe_terms *terms)
 {
 	const pe_aggregation *g = e->aggregation;
 	size_t		sums = g->needed.sums;
@@ -480,7 +484,8 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 }
 
 pe_aggregate_result
-pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result *result, int32 group, const pe_terms *above, const pe_terms *below)
+pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result *result, int32 group,
+						const pe_terms *above, const pe_terms *below)
 {
 	const pe_aggregation *g = e->aggregation;
 	int			sums = g->needed.sums;
@@ -564,7 +569,10 @@ put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_re
 	}
 }
 
-/* Whether the interval of the number of rows is above 0: one that misses little is wider than the three errors of quantile.h. */
+/*
+ * Whether the interval of the number of rows is above 0: one that misses little
+ * is wider than the three errors of quantile.h.
+ */
 static bool
 has_rows(const pe_rank_estimates *ranks, pe_confidence *confidence)
 {
@@ -582,7 +590,8 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
 	pe_confidence confidence;
 
-	pe_confidence_init(&confidence, r->part[i].noise, (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
+	pe_confidence_init(&confidence, r->part[i].noise,
+					   (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
 	for (int32 q = 0; q < groups_of(g); q++)
 	{
 		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
@@ -633,7 +642,8 @@ answer_grid(const pe_aggregation *g, int64 release, const int64 *value, int64 va
 }
 
 void
-pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance, pe_aggregate_result *result)
+pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance,
+					   pe_aggregate_result *result)
 {
 	reading		r;
 
@@ -661,8 +671,8 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 }
 
 pe_aggregate_result *
-pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano,
-					   double miss)
+pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id,
+					   int64 nano, double miss)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
 	pe_aggregate_noise noise;
@@ -687,7 +697,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 }
 
 /* ------------------------------------------------------------------
- * Errors told beforehand
+ * Errors known beforehand
  * ------------------------------------------------------------------
  */
 
@@ -726,12 +736,14 @@ is_like_last(const reading *r, int32 group)
 {
 	size_t		sums = r->g->needed.sums;
 
-	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums], sums * sizeof(*r->estimate)) == 0 &&
+	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
+							   sums * sizeof(*r->estimate)) == 0 &&
 		memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0;
 }
 
 void
-pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_)
+pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance,
+						 double *stderr_)
 {
 	reading		r;
 
@@ -766,7 +778,10 @@ pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr
 	pe_aggregation_errors_of(g, &noise, rows, 1, stderr_);
 }
 
-/* The largest standard error of the ranks that a quantile is told from, in rows. */
+/*
+ * The largest standard error of the ranks that a quantile is computed from, in
+ * rows.
+ */
 static double
 rank_error(const reading *r, int number)
 {
