@@ -214,8 +214,8 @@ pe_door_rules_of(const pe_dataset *dataset, pe_reading reading)
 }
 
 /*
- * The rows are collected by the dataset's rules and by what the accumulator is told: for no others may the noise
- * have been calibrated.
+ * The rows are collected by the dataset's rules and by the specification of the
+ * accumulator: for no others may the noise have been calibrated.
  */
 static void
 check_plan(const pe_visit *visit, const pe_scan *scan)

@@ -157,8 +157,8 @@ extern void pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
 
 /*
  * Runs body, which charges, says so in *charged, and goes on to the store; then wipes
- * in any case.  After an error that comes once it has charged, the ledger's worker is
- * told that no release follows.
+ * in any case.  After an error that comes once it has charged, the ledger's worker
+ * learns that no release follows.
  */
 extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument),
 						void *argument);

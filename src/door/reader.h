@@ -10,8 +10,8 @@
  * Where the specification limits times, one more argument stands behind the values: when the row arrived.  A row of
  * another time is read like any other, and does not count.
  *
- * dp_internal.read_records has the unit and the values as one record (record_call.h), of which
- * a call with these arguments is made.
+ * dp_internal.read_records has the unit and the values as one record (record_call.h), which
+ * becomes a call with these arguments.
  *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is

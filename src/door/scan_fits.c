@@ -153,7 +153,7 @@ scan_statement(const pe_fit_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
-/* What the accumulator is told: the specification, and a pass unless it collects. */
+/* What the accumulator gets: the specification, and a pass unless it collects. */
 static Datum
 spec_datum(const pe_fit_question *question, const pe_pass *pass)
 {

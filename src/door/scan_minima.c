@@ -26,7 +26,7 @@ typedef struct minimising
 	const pe_minimum_question *question;
 	TimestampTz start;
 	MemoryContext context;		/* of the rows, which outlive the scan */
-	pe_affine_spec spec;		/* what the accumulator is told */
+	pe_affine_spec spec;		/* what the accumulator gets */
 	pe_affine	rows;
 	double	   *value;			/* the point, then the public minimum */
 } minimising;

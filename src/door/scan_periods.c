@@ -52,7 +52,7 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 }
 
 /*
- * What the accumulator is told of counts: the cells of the periods, of units
+ * What the accumulator gets for counts: the cells of the periods, of units
  * with the number of periods that they count in.
  */
 static bytea *

@@ -50,7 +50,7 @@ extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request
 /* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
 extern int64 pe_channel_keep(StringInfo message);
 
-/* Backend: tells the worker that a charge will not be followed by a release. */
+/* Backend: reports to the worker that a charge will not be followed by a release. */
 extern void pe_channel_abandon(void);
 
 /* ------------------------------------------------------------------

@@ -37,7 +37,7 @@ extern void pe_board_request(void);
 /* Whether the server has a board: then every process of it has the library from the postmaster. */
 extern bool pe_board_exists(void);
 
-/* Backend: hands a channel to the worker of this database, and tells its process. */
+/* Backend: hands a channel to the worker of this database, and returns its process. */
 extern pe_posting pe_mailbox_post(dsm_handle channel, pid_t *worker_pid);
 
 /* Backend: asks the worker of a database, if it stays, to leave as soon as it owes no backend a release. */

@@ -430,7 +430,7 @@ owes_releases(void)
 	return false;
 }
 
-/* Tells every backend that what it sent and got no answer to was not looked at. */
+/* Reports to every backend that what it sent and got no answer to was not looked at. */
 static void
 leave_clients(void)
 {
