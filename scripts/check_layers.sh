@@ -15,6 +15,8 @@
 #   pages     README.md and SECURITY.md have at most 250 lines each, Makefile 150; every relative link of a page leads to a
 #             file and a heading, and every source file that it names is there; doc/reference.md has a heading for every
 #             function and view of schema dp, and for nothing else
+#   words     no comment of src and no prose of a page has one of the words of BANNED below; code and quoted text may
+#   lines     no line of src is over 120 columns; a tab is 4
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -268,7 +270,26 @@ check_pages() {
 		print "doc/reference.md: there is no $_\n" for grep { !$made{$_} } sort keys %told;'
 }
 
-CHECKS=(rooms private plan flags majors random sql pairs pages)
+# What stands for them: all who, any, except, whose, must or present tense, shows and shown.
+BANNED='whoever|whatever|but[\s*]+for|of[\s*]+which|shall|tells|told'
+
+check_words() {
+	{ sources && ls README.md SECURITY.md CONTRIBUTING.md doc/*.md 2>/dev/null; } | BANNED=$BANNED xargs perl -0777 -ne '
+		sub blank { return $_[0] =~ s/[^\n]+/ /gr }
+		if ($ARGV =~ /\.md$/) { s{^```.*?^```$|<!--.*?-->|(?<!`)(`+)(?!`)(?:(?!\n\n).)*?(?<!`)\1(?!`)|"[^"\n]*"}{blank($&)}gmse }
+		else { s{(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\x27(?:\\.|[^\x27\\\n])*\x27|[^"\x27/]+|.}{ defined $1 ? $1 =~ s/"[^"\n]*"|`[^`\n]*`/ /gr : blank($&) }gse }
+		print "$ARGV:", 1 + (substr($_, 0, $-[0]) =~ tr/\n//), ": ", $& =~ s/[\s*]+/ /gr, "\n" while /\b(?:$ENV{BANNED})\b/gi;'
+}
+
+check_lines() {
+	sources | xargs -r perl -CSD -ne '
+		chomp;
+		1 while s/\t/" " x (4 - $-[0] % 4)/e;
+		print "$ARGV:$.: ", length, " columns\n" if length > 120;
+		close ARGV if eof;'
+}
+
+CHECKS=(rooms private plan flags majors random sql pairs pages words lines)
 NUMBER=0
 BAD=0
 
@@ -320,13 +341,14 @@ clean_tree() {
 	echo '#include <stdint.h>' >"$TMP/src/base/a.h"
 	printf '%s\n' '#include "base/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/base/a.c"
 	printf '%s\n' '#include "../base/a.h"' >"$TMP/src/noise/b.h"
-	printf '%s\n' '#include "postgres.h"' '#include "noise/b.h"' '#include "utils/builtins.h"' >"$TMP/src/api/d.c"
+	printf '%s\n' '#include "postgres.h"' '#include "noise/b.h"' '#include "utils/builtins.h"' 'static char *told = "whatever"; /* "told", `told` */' \
+		"$(printf '\t/* %113s' '*/')" >"$TMP/src/api/d.c"
 	echo '#if PG_VERSION_NUM >= 160000' >"$TMP/src/server/compat.h"
 	echo 'select 1;' >"$TMP/sql/one.sql"
 	: >"$TMP/expected/one.out"
 	printf '%s\n' '-- SECURITY DEFINER is never used' 'CREATE FUNCTION dp.f(a int) RETURNS int LANGUAGE C;' "COMMENT ON FUNCTION dp.f(int) IS 'f';" >"$TMP/sql/x--1.0.sql"
 	printf '%s\n' '[f](doc/reference.md#dpf), [top](#what-it-is), [site](https://example.org)' '# What `it` is?' >"$TMP/README.md"
-	printf '%s\n' '### dp.f' '```' '[no link](nowhere)' '```' >"$TMP/doc/reference.md"
+	printf '%s\n' '### dp.f' '```' '[no link](nowhere)' 'told' '```' '`told`, "it tells"' >"$TMP/doc/reference.md"
 }
 
 self_test() {
@@ -390,6 +412,14 @@ self_test() {
 	plant pages doc/proofs.md '`src/base/gone.h`'
 	plant pages doc/reference.md '### dp.g'
 	plant pages sql/x--1.0.sql 'CREATE VIEW dp.h AS SELECT 1;'
+	plant words src/base/a.h '/* whoever reads it */'
+	plant words src/api/d.c $'int x; /* all of them but\n * for one */'
+	plant words src/noise/b.c 'int x;  // what it tells'
+	plant words README.md 'What it costs is `free`, whatever it is.'
+	plant words SECURITY.md $'The rows, of\nwhich none is shown.'
+	plant words CONTRIBUTING.md 'A test shall pass.'
+	plant words doc/owner.md 'The role is told so.'
+	plant lines src/base/a.c "$(printf '\t/* %114s' '*/')"
 	rm -rf "$TMP"
 	trap - EXIT
 	if [ -z "$MISSED" ]; then
@@ -410,7 +440,9 @@ declare -A TITLE=(
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
 	[pairs]="no test lacks its other half, no source its room"
-	[pages]="README and SECURITY of at most 250 lines, Makefile of 150, links that lead somewhere, a reference of all functions and views")
+	[pages]="README and SECURITY of at most 250 lines, Makefile of 150, links that lead somewhere, a reference of all functions and views"
+	[words]="comments and pages in plain words"
+	[lines]="no line of src over 120 columns")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then
