@@ -360,7 +360,7 @@ free_iterate(const programme *p, iterate *at)
 
 /* missing and dual at the point. */
 static void
-measure(const programme *p, iterate *at)
+measure_iterate(const programme *p, iterate *at)
 {
 	double		start[PE_AFFINE_VARIABLES + 1];
 
@@ -1012,7 +1012,7 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
 	for (minimum->iterations = 0; minimum->iterations < MOST_ITERATIONS; minimum->iterations++)
 	{
 		pe_poll();
-		measure(&p, at);
+		measure_iterate(&p, at);
 		solved = minimum->iterations > 0 && is_solved(&p, at, &found, gap);
 		if (solved || !iterate_once(&p, at))
 			break;
@@ -1298,7 +1298,7 @@ pe_affine_minimise_in(const pe_plain_affine *f, const pe_polytope *set, int iter
 	for (int i = 0; i < iterations; i++)
 	{
 		pe_poll();
-		measure(&p, at);
+		measure_iterate(&p, at);
 		consider(&p, at->z, &found);
 		iterate_in_full(&p, at, &arrived);
 	}
@@ -1492,7 +1492,7 @@ find_nearest(const pe_polytope *set, const double *y, double *x)
 		double		off;
 
 		pe_poll();
-		measure(&p, at);
+		measure_iterate(&p, at);
 		off = distance_off(&p, at, size);
 		for (int32_t j = 0; j < p.d && (off < least || isinf(least)); j++)
 			x[j] = fmax(p.lower[j], fmin(p.upper[j], at->z[j]));

@@ -60,7 +60,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 
 /* The arguments, validated; nothing is charged. */
 static void
-prepare(FunctionCallInfo fcinfo, pe_aggregate_call *c, bool needs_budget)
+prepare_aggregates(FunctionCallInfo fcinfo, pe_aggregate_call *c, bool needs_budget)
 {
 	read_arguments(fcinfo, &c->call.request);
 	c->reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
@@ -121,7 +121,7 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	call		c = {0};
 	pe_aggregation *g;
 
-	prepare(fcinfo, &c.call, true);
+	prepare_aggregates(fcinfo, &c.call, true);
 	g = c.call.aggregation;
 	pe_check_memory(pe_aggregation_memory(g) + pe_labels_memory(&g->space[0].workload, g->space[0].columns));
 	pe_aggregate_call_answer(&c.call);
@@ -164,7 +164,7 @@ pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
 {
 	call		c = {0};
 
-	prepare(fcinfo, &c.call, false);
+	prepare_aggregates(fcinfo, &c.call, false);
 	c.replay = pe_aggregate_call_is_paid(&c.call);
 	c.rows = pe_float_argument(fcinfo, ARG_ROWS, "rows");
 	if (!(c.rows > 0) || isinf(c.rows))

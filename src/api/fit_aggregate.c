@@ -275,7 +275,7 @@ add_row(state *s, FunctionCallInfo fcinfo)
 }
 
 static Datum
-add(FunctionCallInfo fcinfo, const char *function)
+add_to_fit(FunctionCallInfo fcinfo, const char *function)
 {
 	MemoryContext context = pe_reader_context(fcinfo, function);
 	state	   *s = PG_ARGISNULL(0) ? first_row(fcinfo, context, function) : (state *) PG_GETARG_POINTER(0);
@@ -343,7 +343,7 @@ fit_group(state *s, Oid type)
 }
 
 static Datum
-final(FunctionCallInfo fcinfo, const char *function)
+end_fit(FunctionCallInfo fcinfo, const char *function)
 {
 	MemoryContext context = pe_reader_context(fcinfo, function);
 	state	   *s = PG_ARGISNULL(0) ? new_state(fcinfo, context, function) : (state *) PG_GETARG_POINTER(0);
@@ -361,35 +361,35 @@ final(FunctionCallInfo fcinfo, const char *function)
 Datum
 pe_sql_logistic_regression_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, "dp.logistic_regression");
+	return add_to_fit(fcinfo, "dp.logistic_regression");
 }
 
 Datum
 pe_sql_logistic_regression_final(PG_FUNCTION_ARGS)
 {
-	return final(fcinfo, "dp.logistic_regression");
+	return end_fit(fcinfo, "dp.logistic_regression");
 }
 
 Datum
 pe_sql_svm_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, "dp.svm");
+	return add_to_fit(fcinfo, "dp.svm");
 }
 
 Datum
 pe_sql_svm_final(PG_FUNCTION_ARGS)
 {
-	return final(fcinfo, "dp.svm");
+	return end_fit(fcinfo, "dp.svm");
 }
 
 Datum
 pe_sql_linear_regression_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, "dp.linear_regression");
+	return add_to_fit(fcinfo, "dp.linear_regression");
 }
 
 Datum
 pe_sql_linear_regression_final(PG_FUNCTION_ARGS)
 {
-	return final(fcinfo, "dp.linear_regression");
+	return end_fit(fcinfo, "dp.linear_regression");
 }

@@ -135,7 +135,7 @@ new_matrix(int32 rows, int32 columns, double **entry)
 
 /* What others ask of their datasets is for the views to show, to whom it concerns. */
 static void
-load(int64 id, pe_kept_strategy *kept, pe_workload *workload)
+load_strategy(int64 id, pe_kept_strategy *kept, pe_workload *workload)
 {
 	if (!pe_strategy_load(id, kept, workload))
 		ereport(ERROR,
@@ -162,7 +162,7 @@ pe_sql_strategy_matrix(PG_FUNCTION_ARGS)
 	int32		cells;
 
 	PE_UNDONE();
-	load(PG_GETARG_INT64(0), &kept, &workload);
+	load_strategy(PG_GETARG_INT64(0), &kept, &workload);
 	PE_END_UNDONE();
 	if (strategy->blocks != NULL)
 		ereport(ERROR,

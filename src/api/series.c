@@ -62,19 +62,19 @@ typedef struct series_call
  */
 
 static int
-place(const series_call *c, int argument)
+place_of(const series_call *c, int argument)
 {
 	return c->call.quote && argument > ARG_SERIES ? argument - 1 : argument;
 }
 
 static Datum
-given(const series_call *c, int argument, const char *name)
+given_argument(const series_call *c, int argument, const char *name)
 {
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 
-	if (PG_ARGISNULL(place(c, argument)))
+	if (PG_ARGISNULL(place_of(c, argument)))
 		pe_refuse_null(name);
-	return PG_GETARG_DATUM(place(c, argument));
+	return PG_GETARG_DATUM(place_of(c, argument));
 }
 
 /* NULL: counts. */
@@ -83,15 +83,15 @@ read_aggregates(series_call *c)
 {
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	pe_request *request = &c->serial.request;
-	bool		limits_cells = !PG_ARGISNULL(place(c, ARG_CELLS_PER_UNIT));
+	bool		limits_cells = !PG_ARGISNULL(place_of(c, ARG_CELLS_PER_UNIT));
 
-	if (!PG_ARGISNULL(place(c, ARG_AGGREGATES)))
+	if (!PG_ARGISNULL(place_of(c, ARG_AGGREGATES)))
 	{
 		request->kind = PE_ASK_SUMS;
-		request->sums.aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates",
+		request->sums.aggregate = pe_names_argument(fcinfo, place_of(c, ARG_AGGREGATES), "aggregates",
 													"an aggregate", &request->sums.aggregates);
 		request->sums.limits_cells = limits_cells;
-		request->sums.cells_per_unit = limits_cells ? PG_GETARG_INT32(place(c, ARG_CELLS_PER_UNIT)) : 0;
+		request->sums.cells_per_unit = limits_cells ? PG_GETARG_INT32(place_of(c, ARG_CELLS_PER_UNIT)) : 0;
 		if (request->sums.aggregates == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -115,16 +115,16 @@ read_cells(series_call *c)
 
 	pe_request_init(request, PE_ASK_COUNTS, "dp.create_series");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes",
+	request->attribute = pe_names_argument(fcinfo, place_of(c, ARG_ATTRIBUTES), "attributes",
 										   "an attribute", &request->attributes);
-	request->workload = pe_optional_text(fcinfo, place(c, ARG_WORKLOAD));
-	request->epsilon = pe_optional_float(fcinfo, place(c, ARG_EPSILON), "epsilon");
-	request->rho = pe_optional_float(fcinfo, place(c, ARG_RHO), "rho");
-	request->max_stderr = pe_optional_float(fcinfo, place(c, ARG_MAX_STDERR), "max_stderr");
-	request->delta = pe_optional_float(fcinfo, place(c, ARG_DELTA), "delta");
-	request->predicate = pe_optional_text(fcinfo, place(c, ARG_PREDICATE));
+	request->workload = pe_optional_text(fcinfo, place_of(c, ARG_WORKLOAD));
+	request->epsilon = pe_optional_float(fcinfo, place_of(c, ARG_EPSILON), "epsilon");
+	request->rho = pe_optional_float(fcinfo, place_of(c, ARG_RHO), "rho");
+	request->max_stderr = pe_optional_float(fcinfo, place_of(c, ARG_MAX_STDERR), "max_stderr");
+	request->delta = pe_optional_float(fcinfo, place_of(c, ARG_DELTA), "delta");
+	request->predicate = pe_optional_text(fcinfo, place_of(c, ARG_PREDICATE));
 	request->method = "optimal";
-	request->budget = pe_optional_name(fcinfo, place(c, ARG_BUDGET));
+	request->budget = pe_optional_name(fcinfo, place_of(c, ARG_BUDGET));
 	read_aggregates(c);
 }
 
@@ -135,9 +135,9 @@ optional_number(const series_call *c, int argument, const char *name, const char
 	FunctionCallInfo fcinfo = c->call.fcinfo;
 	int			number;
 
-	if (PG_ARGISNULL(place(c, argument)))
+	if (PG_ARGISNULL(place_of(c, argument)))
 		return 0;
-	number = PG_GETARG_INT32(place(c, argument));
+	number = PG_GETARG_INT32(place_of(c, argument));
 	if (number < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -157,16 +157,16 @@ read_time(series_call *c)
 		pe_refuse_parameter("series",
 							pnstrdup(series->name, pg_mbcliplen(series->name, strlen(series->name), LONGEST_NAME)),
 							psprintf("a name of 1 to %d bytes", LONGEST_NAME));
-	series->over = pe_text_argument(fcinfo, place(c, ARG_OVER), "over");
-	series->starts = DatumGetTimestampTz(given(c, ARG_START, "start"));
-	series->period = *DatumGetIntervalP(given(c, ARG_PERIOD, "period"));
-	series->periods = DatumGetInt32(given(c, ARG_PERIODS, "periods"));
-	series->grace = *DatumGetIntervalP(given(c, ARG_GRACE, "grace"));
+	series->over = pe_text_argument(fcinfo, place_of(c, ARG_OVER), "over");
+	series->starts = DatumGetTimestampTz(given_argument(c, ARG_START, "start"));
+	series->period = *DatumGetIntervalP(given_argument(c, ARG_PERIOD, "period"));
+	series->periods = DatumGetInt32(given_argument(c, ARG_PERIODS, "periods"));
+	series->grace = *DatumGetIntervalP(given_argument(c, ARG_GRACE, "grace"));
 	series->history = optional_number(c, ARG_HISTORY, "history", "NULL: rows of all periods are read.");
 	series->max_periods = optional_number(c, ARG_MAX_PERIODS, "max_periods",
 										  "It is in how many periods a unit counts.");
-	series->open_ended = DatumGetBool(given(c, ARG_OPEN_ENDED, "open_ended"));
-	series->objective = pe_text_argument(fcinfo, place(c, ARG_OBJECTIVE), "objective");
+	series->open_ended = DatumGetBool(given_argument(c, ARG_OPEN_ENDED, "open_ended"));
+	series->objective = pe_text_argument(fcinfo, place_of(c, ARG_OBJECTIVE), "objective");
 	series->zone = pstrdup(GetConfigOption("TimeZone", false, false));
 }
 
@@ -199,7 +199,7 @@ check_frozen(const pe_asked *asked)
 
 /* Nothing is measured yet. */
 static void
-reserve(pe_call *call)
+reserve_series(pe_call *call)
 {
 	PE_UNDONE();
 	pe_channel_reserve(call->asked->plan, &call->asked->charge, &call->reply);
@@ -248,7 +248,7 @@ paid_for_series(pe_call *call)
 
 static const pe_ask_kind ask_series = {
 	.validate = validate_series, .resolve = resolve_series,
-	.door = reserve, .buys = buys_of_series, .paid = paid_for_series
+	.door = reserve_series, .buys = buys_of_series, .paid = paid_for_series
 };
 
 Datum
@@ -344,7 +344,7 @@ pe_sql_quote_series(PG_FUNCTION_ARGS)
 {
 	series_call c = {.call = {.kind = &ask_series, .fcinfo = fcinfo, .quote = true}};
 
-	c.rows = pe_float_argument(fcinfo, place(&c, ARG_ROWS), "rows");
+	c.rows = pe_float_argument(fcinfo, place_of(&c, ARG_ROWS), "rows");
 	if (!(c.rows > 0) || isinf(c.rows))
 		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
 	pe_ask_prepare(&c.call);
@@ -401,7 +401,7 @@ pe_sql_prolong_series(PG_FUNCTION_ARGS)
 	pe_serial_prolong(&c.serial, PG_GETARG_INT32(1));
 	PE_END_UNDONE();
 	c.call.asked = c.serial.asked;
-	reserve(&c.call);
+	reserve_series(&c.call);
 	tell_prolonged(&c.serial, &c.call.reply);
 	pe_return_rows(fcinfo, 1, 4, make_prolonged, &c);
 	return (Datum) 0;

@@ -174,7 +174,7 @@ gives_nonnegative(const pe_strategy *strategy)
  * where that cannot be.  What a direct strategy measures means the same over the same list of attributes only.
  */
 static bool
-join(const pe_histogram *h, pe_known *k)
+join_known(const pe_histogram *h, pe_known *k)
 {
 	pe_release *r = &k->release;
 	int			of_release[PE_MAX_ATTRIBUTES];
@@ -256,7 +256,7 @@ look_at(void *argument)
 	if (strcmp(pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text), l->rows) != 0)
 		return;
 	pe_release_measured(r);
-	if (!join(l->h, &l->known))
+	if (!join_known(l->h, &l->known))
 		return;
 	l->work = r->kept.strategy.blocks != NULL ? 1e3 * l->h->workload.queries : pow(r->kept.strategy.columns, 3);
 	variance = variances(&l->known);
@@ -398,7 +398,7 @@ pe_known_read(const pe_histogram *h, int64 id, pe_known *k)
 	memset(k, 0, sizeof(*k));
 	k->release.id = id;
 	pe_release_read(&k->release);
-	if (!join(h, k))
+	if (!join_known(h, k))
 		elog(ERROR, "release " INT64_FORMAT " does not answer the request", id);
 }
 

@@ -11,18 +11,18 @@
 #include "server/settings.h"
 
 static void
-validate(pe_serial *s, bool needs_budget)
+validate_counts(pe_serial *s, bool needs_budget)
 {
 	s->histogram = pe_histogram_validate(&s->request, needs_budget);
 	s->asked = &s->histogram->asked;
 }
 
 static void
-load(pe_serial *s)
+load_counts(pe_serial *s)
 {
 	pe_histogram *h;
 
-	validate(s, false);
+	validate_counts(s, false);
 	h = s->histogram;
 	pe_serial_check_declared(s);
 	h->asked.ask.accounting = s->series->accounting;
@@ -34,7 +34,7 @@ load(pe_serial *s)
 }
 
 static pe_serial_told
-told(const pe_serial *s)
+counts_told(const pe_serial *s)
 {
 	const pe_histogram *h = s->histogram;
 
@@ -135,7 +135,7 @@ add_text(StringInfo text, const pe_serial *s)
 }
 
 static void
-keep(pe_serial *s)
+keep_counts(pe_serial *s)
 {
 }
 
@@ -152,7 +152,7 @@ columns_of_cells(const pe_histogram *h)
 
 /* The predicate is over the time and all others. */
 static void
-ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
+ask_counts(const pe_serial *s, pe_period_question *question, pe_column *columns)
 {
 	const pe_histogram *h = s->histogram;
 	int			count = h->attributes + 1;
@@ -167,8 +167,9 @@ ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 }
 
 const pe_serial_kind pe_serial_counts = {
-	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows,
+	.validate = validate_counts, .load = load_counts, .told = counts_told, .aggregate = aggregate,
+	.depends_on_rows = depends_on_rows,
 	.find_strategy = find_strategy,
 	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors,
-	.names = names, .add_text = add_text, .keep = keep, .ask = ask
+	.names = names, .add_text = add_text, .keep = keep_counts, .ask = ask_counts
 };

@@ -66,7 +66,7 @@ check_aggregates(const pe_serial *s)
 }
 
 static void
-validate(pe_serial *s, bool needs_budget)
+validate_sums(pe_serial *s, bool needs_budget)
 {
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
 	s->asked = &s->aggregation->asked;
@@ -80,7 +80,7 @@ attributes_of(const pe_aggregation *g)
 }
 
 static pe_serial_told
-told(const pe_serial *s)
+sums_told(const pe_serial *s)
 {
 	const pe_aggregation *g = s->aggregation;
 
@@ -154,7 +154,7 @@ find_strategy(pe_serial *s)
 }
 
 static void
-load(pe_serial *s)
+load_sums(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
 
@@ -274,7 +274,7 @@ named_text(const pe_aggregation *g, int i)
 }
 
 static void
-keep(pe_serial *s)
+keep_sums(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 	pe_series  *series = s->series;
@@ -308,7 +308,7 @@ columns_of_tables(const pe_aggregation *g)
 }
 
 static void
-ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
+ask_sums(const pe_serial *s, pe_period_question *question, pe_column *columns)
 {
 	const pe_aggregation *g = s->aggregation;
 	int			attributes = attributes_of(g);
@@ -333,8 +333,9 @@ ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 }
 
 const pe_serial_kind pe_serial_sums = {
-	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows,
+	.validate = validate_sums, .load = load_sums, .told = sums_told, .aggregate = aggregate,
+	.depends_on_rows = depends_on_rows,
 	.find_strategy = find_strategy,
 	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors,
-	.names = names, .add_text = add_text, .keep = keep, .ask = ask
+	.names = names, .add_text = add_text, .keep = keep_sums, .ask = ask_sums
 };

@@ -202,7 +202,7 @@ merge(double *to, double *from, size_t count)
 
 /* (W d) summed + W taken; both are freed. */
 static double *
-combine(const pe_side *side, double *summed, double *taken, size_t outer, size_t inner)
+combine_side(const pe_side *side, double *summed, double *taken, size_t outer, size_t inner)
 {
 	size_t		queries = (size_t) side->queries;
 	double	   *out = taken != NULL ? pe_side_contract(side, taken, outer, inner)
@@ -243,7 +243,7 @@ estimate_from(solver *s, const pe_view *view, int depth, int32_t first, int32_t 
 		else
 			taken = merge(taken, part, outer * (size_t) side->axis->cells * inner);
 	}
-	return combine(side, summed, taken, outer, inner);
+	return combine_side(side, summed, taken, outer, inner);
 }
 
 static void

@@ -46,7 +46,7 @@ pe_closure_find(const pe_closure *closure, pe_attribute_set set)
 }
 
 static bool
-add(pe_closure *closure, int32_t most, pe_attribute_set set)
+add_set(pe_closure *closure, int32_t most, pe_attribute_set set)
 {
 	int32_t    *slot = slot_of(closure, set);
 
@@ -64,11 +64,11 @@ static bool
 add_all(pe_closure *closure, int32_t most, const pe_attribute_set *set, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++)
-		if (!add(closure, most, set[i]))
+		if (!add_set(closure, most, set[i]))
 			return false;
 	for (int32_t i = 0; i < closure->sets; i++)
 		for (pe_attribute_set left = closure->set[i]; left != 0; left &= left - 1)
-			if (!add(closure, most, closure->set[i] ^ pe_set_of(lowest(left))))
+			if (!add_set(closure, most, closure->set[i] ^ pe_set_of(lowest(left))))
 				return false;
 	return true;
 }

@@ -270,7 +270,7 @@ is_before(const char *bytes, size_t size, const pe_key_name *name)
 }
 
 static void
-keep(pe_key_name *name, const char *bytes, size_t size)
+keep_name(pe_key_name *name, const char *bytes, size_t size)
 {
 	if (name->bytes != NULL && !is_before(bytes, size, name))
 		return;
@@ -287,7 +287,7 @@ pe_key_names_add(pe_key_names *names, pe_u128 number, const char *bytes, size_t 
 	int32_t		at = find_number(names, number);
 
 	if (at >= 0)
-		keep(&names->name[at], bytes, size);
+		keep_name(&names->name[at], bytes, size);
 }
 
 size_t
@@ -330,7 +330,7 @@ pe_key_names_read(pe_key_names *names, const char *bytes, size_t size)
 			return false;
 		if (stored == 0)
 			continue;
-		keep(&names->name[i], from.at, stored - 1);
+		keep_name(&names->name[i], from.at, stored - 1);
 		from.at += stored - 1;
 		from.left -= stored - 1;
 	}

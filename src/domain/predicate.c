@@ -918,7 +918,7 @@ pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bo
 
 /* Keeps the cells of a leaf's attribute in which it has this truth; makes the list if there is none yet. */
 static void
-keep(const pe_predicate_leaf *leaf, uint8_t truth, bool **possible)
+keep_possible(const pe_predicate_leaf *leaf, uint8_t truth, bool **possible)
 {
 	if (*possible == NULL)
 	{
@@ -945,7 +945,7 @@ keep_cells(const pe_predicate *predicate, bool *left[])
 		uint8_t		need = needed[--waiting];
 
 		if (step >= 0 && need != PE_UNKNOWN)
-			keep(&predicate->leaf[step], need, &left[predicate->leaf[step].attribute]);
+			keep_possible(&predicate->leaf[step], need, &left[predicate->leaf[step].attribute]);
 		else if (step == PE_STEP_NOT)
 			needed[waiting++] = (uint8_t) (PE_TRUE - need);
 		else if (step < PE_STEP_NOT)
@@ -1044,7 +1044,7 @@ pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char 
 }
 
 static bool
-take(const char **at, size_t *left, void *to, size_t size)
+take_bytes(const char **at, size_t *left, void *to, size_t size)
 {
 	if (*left < size)
 		return false;
@@ -1059,14 +1059,14 @@ read_leaf(const pe_domain *domain, pe_predicate_leaf *leaf, const char **at, siz
 {
 	unsigned char attribute;
 
-	if (!take(at, left, &attribute, 1) || attribute >= domain->attributes + domain->watched)
+	if (!take_bytes(at, left, &attribute, 1) || attribute >= domain->attributes + domain->watched)
 		return false;
 	leaf->attribute = attribute;
 	leaf->cells = pe_attribute_cells(&domain->attribute[attribute]);
 	if (*left < (size_t) leaf->cells)
 		return false;
 	leaf->truth = pe_alloc((size_t) leaf->cells, sizeof(*leaf->truth));
-	take(at, left, leaf->truth, (size_t) leaf->cells);
+	take_bytes(at, left, leaf->truth, (size_t) leaf->cells);
 	for (int32_t cell = 0; cell < leaf->cells; cell++)
 		if (leaf->truth[cell] > PE_TRUE)
 			return false;
@@ -1079,8 +1079,8 @@ read_steps(const pe_domain *domain, pe_predicate *predicate, const char *at, siz
 	char		head[sizeof(magic)];
 	int32_t		counts[2];
 
-	if (!take(&at, &left, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
-		!take(&at, &left, counts, sizeof(counts)))
+	if (!take_bytes(&at, &left, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
+		!take_bytes(&at, &left, counts, sizeof(counts)))
 		return false;
 	/* a leaf takes two bytes at least, a step four: no allocation beyond what the bytes can fill */
 	if (counts[0] < 1 || counts[1] < 1 || (size_t) counts[0] > left / 2 || (size_t) counts[1] > left / sizeof(int32_t))
@@ -1092,7 +1092,8 @@ read_steps(const pe_domain *domain, pe_predicate *predicate, const char *at, siz
 			return false;
 	predicate->step = pe_alloc((size_t) counts[1], sizeof(*predicate->step));
 	predicate->steps = counts[1];
-	return take(&at, &left, predicate->step, (size_t) counts[1] * sizeof(int32_t)) && left == 0 && runs(predicate);
+	return take_bytes(&at, &left, predicate->step, (size_t) counts[1] * sizeof(int32_t)) && left == 0 &&
+		runs(predicate);
 }
 
 bool
@@ -1112,7 +1113,7 @@ pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes,
 
 	memset(domain, 0, sizeof(*domain));
 	memset(predicate, 0, sizeof(*predicate));
-	if (take(&bytes, &size, &domain_size, sizeof(domain_size)) && domain_size <= size &&
+	if (take_bytes(&bytes, &size, &domain_size, sizeof(domain_size)) && domain_size <= size &&
 		pe_domain_read(domain, bytes, domain_size) == PE_DOMAIN_OK &&
 		(size == domain_size ? domain->watched == 0
 		 : pe_predicate_read(predicate, domain, bytes + domain_size, size - domain_size)))

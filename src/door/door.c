@@ -233,7 +233,7 @@ check_plan(const pe_visit *visit, const pe_scan *scan)
 
 /* Charges, for the tables that are read. */
 static void
-reserve(door *d, SPIPlanPtr plan)
+reserve_charge(door *d, SPIPlanPtr plan)
 {
 	pe_charge_request charge = *d->visit->charge;
 
@@ -636,7 +636,7 @@ charge_and_read(void *argument)
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(relation);
 	if (visit->charge != NULL)
-		reserve(d, scan.plan);
+		reserve_charge(d, scan.plan);
 	else
 		d->reply->outcome = PE_CHARGED;
 	MemoryContextSwitchTo(spi);
@@ -721,7 +721,7 @@ typedef struct passage
 } passage;
 
 static void
-pass(void *argument, volatile bool *charged)
+pass_door(void *argument, volatile bool *charged)
 {
 	const passage *p = argument;
 	bool		could_be_read = visit_rows(p->visit, p->reply, charged);
@@ -763,7 +763,7 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 {
 	passage		p = {visit, reply};
 
-	pe_door_run(pass, wipe_passage, &p);
+	pe_door_run(pass_door, wipe_passage, &p);
 }
 
 void

@@ -130,7 +130,7 @@ flatten(ExpandedObjectHeader *object, void *result, Size size)
 static const ExpandedObjectMethods methods = {flat_size, flatten};
 
 static void
-wipe(void *argument)
+wipe_state(void *argument)
 {
 	pe_accumulator_free(&((state *) argument)->rows);
 }
@@ -142,7 +142,7 @@ new_state(MemoryContext parent)
 	state	   *s = MemoryContextAllocZero(context, sizeof(*s));
 
 	EOH_init_header(&s->header, &methods, context);
-	pe_guard_set(context, wipe, s);
+	pe_guard_set(context, wipe_state, s);
 	return s;
 }
 

@@ -62,7 +62,7 @@ attributes_of(const pe_question *question)
 
 /* Overwrites what is exact or secret. */
 static void
-wipe(void *argument)
+wipe_counts(void *argument)
 {
 	counting   *c = argument;
 
@@ -98,7 +98,7 @@ release_measurements(counting *c, pe_charge_reply *reply)
 		measured[i] = (int64) question->sums.part[i].share;
 	pe_plan_measure(question->plan, c->columns != NULL ? c->columns : c->counts, c->exact, measured + c->shares,
 					hold_interrupts);
-	wipe(c);
+	wipe_counts(c);
 	pe_door_store(question->plan, question->charge, c->start, measured, c->shares + c->rows, reply);
 }
 
@@ -112,7 +112,7 @@ release_quantiles(counting *c, pe_charge_reply *reply)
 	int64	   *stored = pe_alloc(count, sizeof(*stored));
 
 	pe_plan_select_quantiles(question->plan, c->counts, chosen, hold_interrupts);
-	wipe(c);
+	wipe_counts(c);
 	for (int64 i = 0; i < count; i++)
 		stored[i] = chosen[i];
 	pe_door_store(question->plan, question->charge, c->start, stored, count, reply);
@@ -293,7 +293,7 @@ cut_bytes(const counting *c, const pe_scan *scan)
 }
 
 static void
-prepare(void *argument, pe_scan *scan)
+prepare_counts(void *argument, pe_scan *scan)
 {
 	counting   *c = argument;
 
@@ -324,7 +324,7 @@ read_rows(void *argument, pe_scan *scan)
 }
 
 static void
-finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+finish_counts(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	counting   *c = argument;
 
@@ -352,8 +352,8 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	counting	c = {.question = question, .counted = &kinds[question->kind], .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = attributes_of(question),
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
-		.wipe = wipe, .argument = &c
+		.plan = question->plan, .charge = question->charge, .prepare = prepare_counts,
+		.read = read_rows, .finish = finish_counts, .wipe = wipe_counts, .argument = &c
 	};
 
 	c.counted->find_sizes(&c);

@@ -38,7 +38,7 @@ typedef struct fitting
 
 /* Overwrites what is exact or secret. */
 static void
-wipe(void *argument)
+wipe_fit(void *argument)
 {
 	fitting    *f = argument;
 
@@ -182,7 +182,7 @@ check_one_table(const pe_fit_question *question, const pe_scan *scan, bool in_me
 }
 
 static void
-prepare(void *argument, pe_scan *scan)
+prepare_fit(void *argument, pe_scan *scan)
 {
 	fitting    *f = argument;
 	const pe_fit_question *question = f->question;
@@ -308,7 +308,7 @@ store(const fitting *f, pe_charge_reply *reply)
 }
 
 static void
-finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+finish_fit(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	fitting    *f = argument;
 
@@ -324,8 +324,8 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	const pe_fit_question *question = f->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.plan = question->plan, .charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe,
-		.argument = f
+		.plan = question->plan, .charge = charge, .prepare = prepare_fit,
+		.read = read_rows, .finish = finish_fit, .wipe = wipe_fit, .argument = f
 	};
 
 	pe_progress_begin();

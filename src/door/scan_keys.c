@@ -39,7 +39,7 @@ typedef struct finding
 
 /* Overwrites what is exact or secret.  What passed is noisy, and of it alone there are names. */
 static void
-wipe(void *argument)
+wipe_keys(void *argument)
 {
 	finding    *f = argument;
 
@@ -131,7 +131,7 @@ names_datum(const finding *f)
 }
 
 static void
-prepare(void *argument, pe_scan *scan)
+prepare_keys(void *argument, pe_scan *scan)
 {
 	finding    *f = argument;
 
@@ -348,7 +348,7 @@ values_of_keys(const pe_plan *plan, const found_key *key, int32 count, int64 *va
 
 /* If the rows could not be read, there are none, and no key. */
 static void
-finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+finish_keys(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	finding    *f = argument;
 	const pe_key_question *question = f->question;
@@ -357,7 +357,7 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	int64	   *value;
 	int64		values;
 
-	wipe(f);
+	wipe_keys(f);
 	if (!could_be_read)
 		f->passes = 0;
 	key = find_keys(f, &charge.queries);
@@ -373,8 +373,8 @@ pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
 	finding		f = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->column, .count = 1,
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
-		.wipe = wipe, .argument = &f
+		.plan = question->plan, .charge = question->charge, .prepare = prepare_keys,
+		.read = read_rows, .finish = finish_keys, .wipe = wipe_keys, .argument = &f
 	};
 
 	f.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon keys", ALLOCSET_DEFAULT_SIZES);

@@ -45,7 +45,7 @@ new_value(const pe_minimum_question *question)
 
 /* Overwrites what is exact. */
 static void
-wipe(void *argument)
+wipe_minimum(void *argument)
 {
 	pe_affine_free(&((minimising *) argument)->rows);
 }
@@ -178,7 +178,7 @@ spec_datum(const pe_affine_spec *spec)
 }
 
 static void
-prepare(void *argument, pe_scan *scan)
+prepare_minimum(void *argument, pe_scan *scan)
 {
 	minimising *m = argument;
 	const pe_minimum_question *question = m->question;
@@ -235,7 +235,7 @@ init_rows(minimising *m)
 
 /* Minimises over what was collected: over nothing if the rows could not be read. */
 static void
-finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+finish_minimum(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	minimising *m = argument;
 
@@ -261,8 +261,8 @@ visit_and_minimise(minimising *m, pe_charge_reply *reply)
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish,
-		.wipe = wipe, .argument = m
+		.plan = question->plan, .charge = question->charge, .prepare = prepare_minimum,
+		.read = read_rows, .finish = finish_minimum, .wipe = wipe_minimum, .argument = m
 	};
 
 	pe_progress_begin();

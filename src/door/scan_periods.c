@@ -98,7 +98,7 @@ entry_size(const pe_period_question *question)
 }
 
 static void
-prepare(void *argument, pe_scan *scan)
+prepare_period(void *argument, pe_scan *scan)
 {
 	measuring  *m = argument;
 	const pe_period_question *question = m->question;
@@ -149,7 +149,7 @@ wipe_exact(measuring *m)
 
 /* What was drawn and not stored, too: it leaves nowhere. */
 static void
-wipe(void *argument)
+wipe_period(void *argument)
 {
 	measuring  *m = argument;
 
@@ -230,7 +230,7 @@ store(const measuring *m, bool could_be_read, pe_charge_reply *stored)
 
 /* Another session may have stored the period meanwhile: its numbers are the answer, and these are wiped. */
 static void
-finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+finish_period(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	measuring  *m = argument;
 	const pe_period_question *question = m->question;
@@ -278,8 +278,8 @@ pe_door_measure_period(const pe_period_question *question, pe_charge_reply *repl
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns + 1, .count = attributes_of(question) - 1,
 		.plan = question->plan,
-		.charge = question->charge, .presence = question->presence, .prepare = prepare, .read = read_rows,
-		.finish = finish, .wipe = wipe, .argument = &m
+		.charge = question->charge, .presence = question->presence, .prepare = prepare_period, .read = read_rows,
+		.finish = finish_period, .wipe = wipe_period, .argument = &m
 	};
 
 	if (question->sums != NULL && !pe_plan_is_of_sums(question->plan, question->sums))

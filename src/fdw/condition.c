@@ -13,7 +13,7 @@
 #include "fdw/condition.h"
 
 static pe_condition *
-make(pe_condition_kind kind)
+make_condition(pe_condition_kind kind)
 {
 	pe_condition *c = palloc0(sizeof(*c));
 
@@ -24,13 +24,13 @@ make(pe_condition_kind kind)
 pe_condition *
 pe_condition_always(void)
 {
-	return make(PE_COND_ALWAYS);
+	return make_condition(PE_COND_ALWAYS);
 }
 
 pe_condition *
 pe_condition_never(void)
 {
-	return make(PE_COND_NEVER);
+	return make_condition(PE_COND_NEVER);
 }
 
 pe_condition *
@@ -39,7 +39,7 @@ pe_condition_cells(const pe_sight *s, int attribute, const bool *cells, bool unn
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
 	int32		count = a->cells;
 	int32		selected = 0;
-	pe_condition *c = make(PE_COND_CELLS);
+	pe_condition *c = make_condition(PE_COND_CELLS);
 
 	c->attribute = attribute;
 	c->unnamed = unnamed;
@@ -47,8 +47,8 @@ pe_condition_cells(const pe_sight *s, int attribute, const bool *cells, bool unn
 	for (int32 i = 0; i < count; i++)
 		selected += c->cells[i] = cells[i];
 	if (selected == count && (unnamed || (!a->drops_null && !a->drops_outside)))
-		return make(PE_COND_ALWAYS);
-	return selected == 0 ? make(PE_COND_NEVER) : c;
+		return make_condition(PE_COND_ALWAYS);
+	return selected == 0 ? make_condition(PE_COND_NEVER) : c;
 }
 
 /* ------------------------------------------------------------------
@@ -139,14 +139,14 @@ single_part(pe_condition *c)
 	if (c->kind != PE_COND_AND && c->kind != PE_COND_OR)
 		return c;
 	if (c->parts == NIL)
-		return make(c->kind == PE_COND_AND ? PE_COND_ALWAYS : PE_COND_NEVER);
+		return make_condition(c->kind == PE_COND_AND ? PE_COND_ALWAYS : PE_COND_NEVER);
 	return list_length(c->parts) == 1 ? linitial(c->parts) : c;
 }
 
 pe_condition *
 pe_condition_and(const pe_sight *s, pe_condition *one, pe_condition *other)
 {
-	pe_condition *c = make(PE_COND_AND);
+	pe_condition *c = make_condition(PE_COND_AND);
 
 	c = with_part(s, c, one);
 	if (c->kind == PE_COND_AND)
@@ -401,7 +401,7 @@ static pe_condition *
 of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *within, const char *what)
 {
 	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
-	pe_condition *c = make((b->boolop == AND_EXPR) == positive ? PE_COND_AND : PE_COND_OR);
+	pe_condition *c = make_condition((b->boolop == AND_EXPR) == positive ? PE_COND_AND : PE_COND_OR);
 	pe_condition_kind kind = c->kind;
 	ListCell   *cell;
 
@@ -444,12 +444,12 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 	Datum		value;
 
 	if (within->kind == PE_COND_NEVER)
-		return make(PE_COND_NEVER);
+		return make_condition(PE_COND_NEVER);
 	switch (bms_membership(attributes))
 	{
 		case BMS_EMPTY_SET:
 			value = pe_sight_constant(s, e, &isnull);
-			return make(has_truth(truth, value, isnull) ? PE_COND_ALWAYS : PE_COND_NEVER);
+			return make_condition(has_truth(truth, value, isnull) ? PE_COND_ALWAYS : PE_COND_NEVER);
 		case BMS_SINGLETON:
 			return of_attribute(s, e, truth, bms_singleton_member(attributes), within, what);
 		default:

@@ -259,7 +259,7 @@ price_option(const exposed *e)
 }
 
 static void
-make(const exposed *e)
+make_exposed(const exposed *e)
 {
 	execute(create_text(e->table, e->dataset, "dp", price_option(e)));
 	execute(psprintf("CREATE VIEW %s AS SELECT * FROM %s", e->view, e->table));
@@ -452,7 +452,7 @@ replace(const exposed *e)
 
 	if (dataset == NULL)
 	{
-		make(e);				/* which says what is in its way */
+		make_exposed(e);				/* which says what is in its way */
 		return;
 	}
 	if (strcmp(dataset, e->dataset) != 0)
@@ -520,7 +520,7 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(ARG_REPLACE))
 		replace(&e);
 	else
-		make(&e);
+		make_exposed(&e);
 	comment_on_columns(&e);
 	SPI_finish();
 	AtEOXact_GUC(true, nest);

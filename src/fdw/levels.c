@@ -411,7 +411,7 @@ nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 }
 
 static void
-tell(pe_sight *s, const equality *q, Oid type, Datum value)
+tell_equality(pe_sight *s, const equality *q, Oid type, Datum value)
 {
 	const pe_public_attribute *a = &s->declared->attribute[q->attribute];
 	char	   *text = pe_value_text(s, type, value);
@@ -464,7 +464,7 @@ tell_undeclared(Node *e, void *sight)
 			? pe_names_type(s->names, exprType(q.constant))->element : exprType(q.constant);
 		for (int i = 0; i < count; i++)
 			if (!nulls[i] && !equals_level(s, &q, constant[i]))
-				tell(s, &q, type, constant[i]);
+				tell_equality(s, &q, type, constant[i]);
 	}
 	return expression_tree_walker(e, tell_undeclared, sight);
 }

@@ -61,7 +61,7 @@ pe_names_rethrow(MemoryContext context)
 
 /* Entries begin with their OID. */
 static void *
-find(List *entries, Oid id)
+find_entry(List *entries, Oid id)
 {
 	ListCell   *cell;
 
@@ -74,7 +74,7 @@ find(List *entries, Oid id)
 const pe_named_function *
 pe_names_function(pe_names *names, Oid function)
 {
-	pe_named_function *f = find(names->functions, function);
+	pe_named_function *f = find_entry(names->functions, function);
 	MemoryContext old;
 	char	   *name;
 
@@ -115,7 +115,7 @@ find_order(pe_names *names, pe_named_operator *o)
 pe_named_operator *
 pe_names_operator(pe_names *names, Oid operator)
 {
-	pe_named_operator *o = find(names->operators, operator);
+	pe_named_operator *o = find_entry(names->operators, operator);
 	MemoryContext old;
 	char	   *name;
 
@@ -165,7 +165,7 @@ find_functions(pe_names *names, pe_named_type *t)
 pe_named_type *
 pe_names_type(pe_names *names, Oid type)
 {
-	pe_named_type *t = find(names->types, type);
+	pe_named_type *t = find_entry(names->types, type);
 	MemoryContext old;
 
 	if (t != NULL)
@@ -194,7 +194,7 @@ typedef struct named_collation
 bool
 pe_names_is_bytewise(pe_names *names, Oid collation)
 {
-	named_collation *c = find(names->collations, collation);
+	named_collation *c = find_entry(names->collations, collation);
 	MemoryContext old;
 
 	if (!OidIsValid(collation))

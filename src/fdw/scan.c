@@ -81,7 +81,7 @@ sentence(const pe_scan_plan *plan)
 }
 
 static void
-refuse(const pe_scan_plan *plan)
+refuse_scan(const pe_scan_plan *plan)
 {
 	if (plan->kind == PE_SCAN_ROWS)
 		ereport(ERROR,
@@ -156,7 +156,7 @@ read_select(EState *estate, const ForeignScan *scan, int flags)
 	if (plan->kind == PE_SCAN_GROUPS)
 		return new_select(estate, scan, plan);
 	if (plan->kind != PE_SCAN_EMPTY && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		refuse(plan);
+		refuse_scan(plan);
 	return NULL;
 }
 

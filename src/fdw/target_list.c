@@ -730,7 +730,7 @@ static const known_aggregate of_own[] = {
 };
 
 static const known_aggregate *
-find(const known_aggregate *known, int count, const char *name)
+find_known(const known_aggregate *known, int count, const char *name)
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(known[i].name, name) == 0)
@@ -784,8 +784,8 @@ pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *agg
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
 	translation t = {s, wanted, where, aggregate, function->name,
 					 pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
-	const known_aggregate *known = function->builtin ? find(of_postgres, lengthof(of_postgres), t.name)
-		: is_of_own(function) ? find(of_own, lengthof(of_own), t.name) : NULL;
+	const known_aggregate *known = function->builtin ? find_known(of_postgres, lengthof(of_postgres), t.name)
+		: is_of_own(function) ? find_known(of_own, lengthof(of_own), t.name) : NULL;
 
 	if (known == NULL)
 		refuse_aggregate(&t);

@@ -330,7 +330,7 @@ check_batches(const pe_fit_problem *problem)
 
 /* A noisy gradient at z of the mean loss and the regulariser. */
 static void
-measure(state *st, int64_t nano)
+measure_gradient(state *st, int64_t nano)
 {
 	pe_measure_gradient(st->problem, st->source, &st->pass, st->z, nano, st->gradient);
 	for (size_t j = 0; j < st->columns; j++)
@@ -348,7 +348,7 @@ step(state *st, const pe_schedule *schedule, int32_t t)
 		memcpy(st->before, st->x, st->columns * sizeof(double));
 	for (size_t j = 0; j < st->columns; j++)
 		st->z[j] = ball ? st->x[j] : st->x[j] + momentum * (st->x[j] - st->before[j]);
-	measure(st, schedule->nano[t]);
+	measure_gradient(st, schedule->nano[t]);
 	for (size_t j = 0; j < st->columns; j++)
 	{
 		double		next = st->z[j] - schedule->rate[t] * st->gradient[j];

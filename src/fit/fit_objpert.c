@@ -175,7 +175,7 @@ prepare_noise(pe_gauss *noise, double sigma, int bits)
 }
 
 static void
-prepare(perturbation *p, const pe_fit_problem *problem)
+prepare_perturbation(perturbation *p, const pe_fit_problem *problem)
 {
 	double		radius = sqrt((double) problem->radius_sq) / PE_ONE;
 	double		tau = TAU * radius * SLACK * SLACK;
@@ -261,7 +261,7 @@ pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w)
 
 	if (problem->model == PE_MODEL_LINEAR)
 		pe_bug("objective perturbation of a regression");
-	prepare(&p, problem);
+	prepare_perturbation(&p, problem);
 	pe_allowance_take(problem->allowance, problem->nano);	/* for both draws: the theorem is about the pair */
 	pe_bits_init(&bits);
 	draw_linear_term(&p, columns, &bits, b);

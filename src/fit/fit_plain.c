@@ -38,7 +38,7 @@ count(const pe_fit_problem *problem, pe_source *source, double *rows, double *la
 }
 
 static void
-tell(const pe_fit_problem *problem, const double *w)
+report_plain(const pe_fit_problem *problem, const double *w)
 {
 	if (problem->trace != NULL)
 		problem->trace(problem->trace_argument, 1, w);
@@ -56,7 +56,7 @@ pe_fit_majority(const pe_fit_problem *problem, pe_source *source, double *w)
 		w[problem->intercept] = rows > 0 ? labels / rows / PE_ONE : 0;
 	else if (problem->intercept >= 0)
 		w[problem->intercept] = 2 * labels >= rows ? 1 : -1;
-	tell(problem, w);
+	report_plain(problem, w);
 }
 
 void
@@ -77,5 +77,5 @@ pe_fit_nonprivate(const pe_fit_problem *problem, pe_source *source, double *w)
 				(int32_t) problem->options.iterations, false, &minimum);
 	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
 	pe_place_free(&minimum);
-	tell(problem, w);
+	report_plain(problem, w);
 }

@@ -383,7 +383,7 @@ pe_lattice_law_memory(int32_t variables, int32_t rows, int32_t inequalities)
 
 /* Counts products, and polls once in a while. */
 static void
-work(pe_lattice_law *law, double products)
+spend_products(pe_lattice_law *law, double products)
 {
 	law->work += products;
 	if (law->work < POLL_WORK)
@@ -484,7 +484,7 @@ open_face(pe_lattice_law *law, const pe_affine_lattice *lattice, int k, cell *ro
 		root->list[k] = NULL;
 	}
 	pe_wipe(&bound, sizeof(bound));
-	work(law, 2.0 * f->rows * law->variables);
+	spend_products(law, 2.0 * f->rows * law->variables);
 }
 
 static void
@@ -593,7 +593,7 @@ measure_rows(pe_lattice_law *law, const cell *c, int k)
 		law->high[i] = low + range;
 		bound = low > bound ? low : bound;
 	}
-	work(law, 2.0 * list->count * law->variables);
+	spend_products(law, 2.0 * list->count * law->variables);
 	return bound;
 }
 
@@ -756,7 +756,7 @@ raise_bound(pe_lattice_law *law, cell *c, int k, int64_t most)
 		return;
 	rows = bring_near(law, c, k, open);
 	limits = bring_limits_near(law, c, rows);
-	work(law, 4.0 * (rows + limits) * law->variables);
+	spend_products(law, 4.0 * (rows + limits) * law->variables);
 	m.count = pe_cell_weights(law->variables, rows, limits, law->near, index, weight);
 	round_weights(law, c, k, open, rows, index, weight, &m);
 	if (m.count > 0)
@@ -845,7 +845,7 @@ coordinate_of(pe_lattice_law *law, const cell *c)
 
 		for (int32_t j = 0; j < law->variables; j++)
 			gain[j] += unit * range[j];
-		work(law, c->list[k] == NULL ? 0 : 0.5 * c->list[k]->count * law->variables);
+		spend_products(law, c->list[k] == NULL ? 0 : 0.5 * c->list[k]->count * law->variables);
 	}
 	for (int32_t j = 0; j < law->variables; j++)
 	{
@@ -1113,7 +1113,7 @@ add_point(pe_lattice_law *law, const cell *root, const int64_t *at)
 		if (law->face[k].per_unit > 0)
 			c->bound[k] = value_at(law, root, k, at);
 		if (root->list[k] != NULL)
-			work(law, (double) root->list[k]->count * law->variables);
+			spend_products(law, (double) root->list[k]->count * law->variables);
 	}
 	c->weight = c->sure = -exponent(law, c->bound);
 	for (int32_t j = 0; j < law->variables; j++)
@@ -1130,7 +1130,7 @@ bring_inside(pe_lattice_law *law, const pe_affine_lattice *lattice, const double
 	{
 		for (int32_t j = 0; j < law->variables; j++)
 			at[j] = nearest(law, anchor[j] + t * (u[j] - anchor[j]));
-		work(law, (double) lattice->inequalities * law->variables);
+		spend_products(law, (double) lattice->inequalities * law->variables);
 		if (pe_lattice_inside(lattice, at))
 			return true;
 		t /= 2;
@@ -1279,7 +1279,7 @@ visit_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *ro
 	for (int64_t i = 0; i < size; i++)
 	{
 		point_of_grid(law, points, i, at);
-		work(law, (double) (lattice->inequalities + 1) * law->variables);
+		spend_products(law, (double) (lattice->inequalities + 1) * law->variables);
 		if (!pe_lattice_inside(lattice, at))
 			continue;
 		inside++;

@@ -95,7 +95,7 @@ start(descent *d, const pe_minimum_problem *problem, const pe_affine *f)
 }
 
 static void
-finish(descent *d)
+finish_descent(descent *d)
 {
 	pe_wipe(d->score, (size_t) d->f->rows * sizeof(*d->score));
 	pe_free(d->score);
@@ -127,7 +127,7 @@ descend(descent *d, double *x, int64_t nano)
 }
 
 static void
-run(descent *d, double *x)
+run_descent(descent *d, double *x)
 {
 	int32_t		steps = (int32_t) d->problem->options.iterations;
 	int64_t		part = d->problem->nano / steps;
@@ -156,8 +156,8 @@ descend_from_centre(const pe_minimum_problem *problem, const pe_affine *f, bool 
 	if (f->rows == 0)
 		return;
 	start(&d, problem, f);
-	run(&d, x);
-	finish(&d);
+	run_descent(&d, x);
+	finish_descent(&d);
 }
 
 void

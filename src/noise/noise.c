@@ -164,7 +164,7 @@ pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *r
 
 /* What is paid for nano; calibrated to as much, or to what sampling makes of it. */
 static pe_noise
-take(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q)
+take_share(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q)
 {
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 
@@ -197,7 +197,7 @@ void
 pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact,
 				   size_t count, int64_t *released)
 {
-	pe_noise	noise = take(allowance, sensitivity, nano, 1);
+	pe_noise	noise = take_share(allowance, sensitivity, nano, 1);
 
 	pe_noise_release(&noise, exact, count, released);
 }
@@ -207,7 +207,7 @@ pe_noise_begin_parts(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano)
 {
 	pe_noise_parts *parts = pe_alloc(1, sizeof(*parts));
 
-	parts->noise = take(allowance, sensitivity, nano, 1);
+	parts->noise = take_share(allowance, sensitivity, nano, 1);
 	return parts;
 }
 
@@ -221,7 +221,7 @@ void
 pe_noise_draw_vectors(pe_allowance *allowance, const pe_noise_vector *vector, size_t vectors, int64_t nano,
 					  pe_i128 *exact, int64_t *released)
 {
-	pe_noise	noise = take(allowance, 1, nano, 1);
+	pe_noise	noise = take_share(allowance, 1, nano, 1);
 
 	for (size_t v = 0; v < vectors; v++)
 	{
@@ -238,7 +238,7 @@ void
 pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q,
 					  pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_noise	noise = take(allowance, sensitivity, nano, q);
+	pe_noise	noise = take_share(allowance, sensitivity, nano, q);
 
 	release_whole(&noise, exact, count, released);
 }
@@ -267,7 +267,7 @@ pe_noise_draw_symmetric(pe_allowance *allowance, pe_u128 sensitivity, int64_t na
 						pe_i128 *diagonal, size_t n, int64_t *released_diagonal,
 						pe_i128 *rest, size_t m, int64_t *released_rest)
 {
-	pe_noise	noise = take(allowance, sensitivity, nano, 1);
+	pe_noise	noise = take_share(allowance, sensitivity, nano, 1);
 	pe_noise	less = off_diagonal(noise);
 
 	release_whole(&noise, diagonal, n, released_diagonal);

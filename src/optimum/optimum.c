@@ -350,7 +350,7 @@ evaluate(search *s)
 }
 
 static void
-run(search *s)
+run_search(search *s)
 {
 	while (s->evaluations < EVALUATIONS && s->idle < PATIENCE)
 	{
@@ -560,7 +560,7 @@ static void
 solve(search *s, const double *const *v, int32_t parts, int32_t n, double gap)
 {
 	search_init(s, v, parts, n, gap);
-	run(s);
+	run_search(s);
 	if (!isfinite(s->upper))
 		pe_bug("a Gram matrix beyond the range of floating point");
 }

@@ -261,7 +261,7 @@ multiply(search *s)
 }
 
 static void
-run(search *s, int32_t evaluations, double gap)
+run_pairs(search *s, int32_t evaluations, double gap)
 {
 	double		before = 0.0;
 
@@ -468,7 +468,7 @@ search_all(search *s, const double *v, const double *x, const double *y, double 
 		}
 		sample_free(&part);
 	}
-	run(s, evaluations_for(&s->dual, work), gap);
+	run_pairs(s, evaluations_for(&s->dual, work), gap);
 }
 
 /* ---- from the optimum of add_remove ---- */

@@ -362,7 +362,7 @@ typedef struct report
 } report;
 
 static void
-tell(report *r, const search *s, double gain)
+report_gain(report *r, const search *s, double gain)
 {
 	r->iterations++;
 	pe_progress("optimising the strategy", r->iterations, 0, gain);
@@ -372,7 +372,7 @@ tell(report *r, const search *s, double gain)
 
 /* From the Theta that is there to a local minimum; false if the evaluations did not suffice. */
 static bool
-run(search *s, double least_gain, report *r)
+run_p_identity(search *s, double least_gain, report *r)
 {
 	double		before[IDLE_ITERATIONS];
 	double		gain = INFINITY;
@@ -391,7 +391,7 @@ run(search *s, double least_gain, report *r)
 		*oldest = s->objective;
 		if (!iterate(s))
 			return s->evaluations < s->most_evaluations;
-		tell(r, s, gain);
+		report_gain(r, s, gain);
 	}
 	return true;
 }
@@ -428,7 +428,7 @@ run_starts(search *s, int32_t starts, double least_gain, report *r, found *best)
 
 		for (size_t k = 0; k < s->size; k++)
 			s->theta[k] = (int32_t) (k % s->f.p) < sums ? next_uniform(&random) : 0;
-		finished = run(s, least_gain, r);
+		finished = run_p_identity(s, least_gain, r);
 		keep_better(s, finished, best);
 	}
 }
@@ -629,7 +629,7 @@ minimise(search *s, bool grouped, double gain, const pe_p_identity_options *opti
 	s->most_evaluations = l.evaluations;
 	if (groups && begin_with_groups(s, options, r, best->objective))
 	{
-		bool		finished = run(s, gain, r);
+		bool		finished = run_p_identity(s, gain, r);
 
 		keep_better(s, finished, best);
 	}

@@ -83,7 +83,7 @@ is_held(const TriggerData *data, const pe_held_time *held, HeapTuple row)
 }
 
 static void __attribute__((noreturn))
-refuse(const TriggerData *data, const char *what)
+refuse_change(const TriggerData *data, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_RESTRICT_VIOLATION),
@@ -112,12 +112,13 @@ pe_sql_hold_time(PG_FUNCTION_ARGS)
 	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event))
 	{
 		if (held->from < held->to)
-			refuse(data, "rows of periods that are over cannot be truncated");
+			refuse_change(data, "rows of periods that are over cannot be truncated");
 		PG_RETURN_POINTER(NULL);
 	}
 	is_update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	if (is_held(data, held, data->tg_trigtuple) || (is_update && is_held(data, held, data->tg_newtuple)))
-		refuse(data, TRIGGER_FIRED_BY_INSERT(data->tg_event)
-			   ? "a row comes too late for its period" : "a row of a period that is over cannot be changed or deleted");
+		refuse_change(data, TRIGGER_FIRED_BY_INSERT(data->tg_event)
+					  ? "a row comes too late for its period"
+					  : "a row of a period that is over cannot be changed or deleted");
 	PG_RETURN_POINTER(is_update ? data->tg_newtuple : data->tg_trigtuple);
 }

@@ -155,7 +155,7 @@ gap_of(const weighing *w)
 }
 
 static void
-run(weighing *w, double gap, const pe_trace *trace, double scale, pe_design *design)
+run_weighing(weighing *w, double gap, const pe_trace *trace, double scale, pe_design *design)
 {
 	while (design->iterations < STEPS && !design->finished)
 	{
@@ -266,7 +266,7 @@ pe_adaptive(const double *v, int32_t n, double gap, const pe_trace *trace, pe_ad
 		pe_bug("a workload that asks for nothing, or is not finite");
 	memset(adapted, 0, sizeof(*adapted));
 	weighing_init(&w, v, n, scale);
-	run(&w, gap, trace, scale, &adapted->design);
+	run_weighing(&w, gap, trace, scale, &adapted->design);
 	make_design(&w, &adapted->design);
 	adapted->design.objective *= scale;
 	adapted->uncompleted = w.upper * scale;

@@ -55,7 +55,7 @@ pe_coa_defaults(pe_coa_options *options)
 
 /* y += factor x.  Not by BLAS, which rounds an array's end otherwise than its middle: what is symmetric stays so. */
 static void
-add(int32_t n, double factor, const double *x, double *y)
+add_multiple(int32_t n, double factor, const double *x, double *y)
 {
 	for (size_t i = 0; i < pe_la_square(n); i++)
 		y[i] += factor * x[i];
@@ -84,7 +84,7 @@ gradient(const double *v, int32_t n, double scale, double theta, const double *z
 {
 	pe_poll();
 	pe_la_gemm(false, false, n, n, n, scale, v, n, z, n, 0.0, work, n);
-	add(n, theta, z, work);
+	add_multiple(n, theta, z, work);
 	pe_poll();
 	pe_la_gemm(false, false, n, n, n, -1.0, z, n, work, n, 0.0, g, n);
 	/* symmetric up to rounding: altogether */
@@ -145,8 +145,8 @@ find_direction(search *s)
 		if (!(curvature > 0.0))
 			return;
 		/* t = -H(p) */
-		add(s->n, old / curvature, s->p, s->d);
-		add(s->n, old / curvature, s->t, s->r);
+		add_multiple(s->n, old / curvature, s->p, s->d);
+		add_multiple(s->n, old / curvature, s->t, s->r);
 		new = pe_la_dot(pe_la_square(s->n), s->r, s->r);
 		for (size_t i = 0; i < pe_la_square(s->n); i++)
 			s->p[i] = s->r[i] + new / old * s->p[i];
@@ -183,11 +183,11 @@ take_step(search *s)
 		double		trace_z;
 
 		memcpy(s->z, s->x, pe_la_square(s->n) * sizeof(double));
-		add(s->n, step, s->d, s->z);
+		add_multiple(s->n, step, s->d, s->z);
 		if (!invert(s, &trace_v, &trace_z) ||
 			!(trace_v + s->theta * trace_z <= before + s->options->sigma * step * slope))
 			continue;
-		add(s->n, step, s->d, s->x);
+		add_multiple(s->n, step, s->d, s->x);
 		s->trace_v = trace_v;
 		s->trace_z = trace_z;
 		s->iterations++;
@@ -275,7 +275,7 @@ arrived(search *s)
 
 /* Once for each iteration: a stage begins where the one before has ended. */
 static void
-tell(search *s)
+report_search(search *s)
 {
 	pe_trace_tell(s->trace, &s->told, s->iterations, s->trace_v / s->scale, s->measure);
 }
@@ -295,7 +295,7 @@ run_stage(search *s, double theta)
 	{
 		bool		done = arrived(s);
 
-		tell(s);
+		report_search(s);
 		if (done)
 			return true;
 		if (s->iterations - first >= s->options->iterations)

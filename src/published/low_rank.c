@@ -441,7 +441,7 @@ raise_multipliers(search *s, int32_t iteration)
 
 /* From the start, with this penalty at first.  False if L collapsed. */
 static bool
-run(search *s, double penalty, const pe_trace *trace, double scale, pe_design *design)
+run_penalty(search *s, double penalty, const pe_trace *trace, double scale, pe_design *design)
 {
 	s->penalty = penalty;
 	memset(s->multipliers, 0, pe_la_size(s->rank, s->n) * sizeof(double));
@@ -584,7 +584,7 @@ pe_low_rank(const double *r, int32_t rank, int32_t n, pe_norm norm, const pe_low
 	s.options = options != NULL ? options : &pe_low_rank_defaults;
 	s.norm = norm;
 	search_init(&s, copy, rank, n);
-	for (double penalty = FIRST_PENALTY; !run(&s, penalty, trace, scale, &result->design); penalty *= 2.0)
+	for (double penalty = FIRST_PENALTY; !run_penalty(&s, penalty, trace, scale, &result->design); penalty *= 2.0)
 		if (penalty >= MOST_PENALTY)
 			break;
 	result->design.n = n;

@@ -250,7 +250,7 @@ take_step(search *s)
 
 /* Once for each iteration: a stage begins where one before it has ended. */
 static void
-tell(search *s)
+report_search(search *s)
 {
 	pe_progress("optimising the strategy", s->iterations + 1, 0, s->measure);
 	pe_trace_tell(s->trace, &s->told, s->iterations, s->objective / s->scale, s->measure);
@@ -316,7 +316,7 @@ run_stage(search *s, double mu)
 		if (s->start == 0.0)
 			s->start = length;
 		s->measure = s->start > 0.0 ? length / s->start : 0.0;
-		tell(s);
+		report_search(s);
 		if (s->measure <= s->options->tolerance)
 			return true;
 		if (s->iterations - first >= s->options->iterations || !take_step(s))

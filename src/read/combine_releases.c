@@ -137,7 +137,7 @@ read_releases(call *c)
 
 /* All of them, and the workload, over their attributes together. */
 static void
-join(call *c)
+join_releases(call *c)
 {
 	pe_release *first = &c->release[0];
 
@@ -192,7 +192,7 @@ half_width(const call *c, const pe_noise *const *noise)
 }
 
 static void __attribute__((noreturn))
-refuse(pe_combination_status status)
+refuse_status(pe_combination_status status)
 {
 	if (status == PE_COMBINATION_TOO_LARGE)
 		ereport(ERROR,
@@ -206,7 +206,7 @@ refuse(pe_combination_status status)
 }
 
 static void
-combine(call *c, const double half)
+combine_measured(call *c, const double half)
 {
 	pe_answers *answers = &c->answers;
 	pe_combination combination;
@@ -215,7 +215,7 @@ combine(call *c, const double half)
 	int32		query;
 
 	if (status != PE_COMBINATION_OK)
-		refuse(status);
+		refuse_status(status);
 	pe_check_memory(pe_combination_memory(&combination) + pe_answers_memory(&c->workload, c->joint.columns));
 	pe_combination_solve(&combination);
 	query = pe_combination_undetermined(&combination);
@@ -280,7 +280,7 @@ pe_sql_combine(PG_FUNCTION_ARGS)
 	read_ids(PG_GETARG_ARRAYTYPE_P(0), &c);
 	PE_UNDONE();
 	read_releases(&c);
-	join(&c);
+	join_releases(&c);
 	PE_END_UNDONE();
 	noise = palloc(c.releases * sizeof(*noise));
 	for (int i = 0; i < c.releases; i++)
@@ -289,7 +289,7 @@ pe_sql_combine(PG_FUNCTION_ARGS)
 		c.measurement[i].unit = ldexp(1, -pe_noise_shift(noise[i]));
 		c.measurement[i].stderr_ = pe_noise_stderr(noise[i]);
 	}
-	combine(&c, half_width(&c, noise));
+	combine_measured(&c, half_width(&c, noise));
 	tell_times(&c);
 	pe_return_rows(fcinfo, c.answers.queries, 6, make_answer, &c.answers);
 	return (Datum) 0;

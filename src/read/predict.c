@@ -48,7 +48,7 @@ is_current(const kept *k, const char *name, int size)
 }
 
 static void
-load(kept *k, const char *name, int size)
+load_model(kept *k, const char *name, int size)
 {
 	MemoryContext old;
 
@@ -72,7 +72,7 @@ predictor_of(FunctionCallInfo fcinfo)
 	kept	   *k = fcinfo->flinfo->fn_extra != NULL ? fcinfo->flinfo->fn_extra : new_kept(fcinfo->flinfo);
 
 	if (!is_current(k, VARDATA_ANY(model), VARSIZE_ANY_EXHDR(model)))
-		load(k, VARDATA_ANY(model), VARSIZE_ANY_EXHDR(model));
+		load_model(k, VARDATA_ANY(model), VARSIZE_ANY_EXHDR(model));
 	return k->predictor;
 }
 

@@ -308,7 +308,7 @@ add_null(const input *in, double *sum)
 }
 
 static double
-finish(const pe_predictor *predictor, double sum)
+finish_prediction(const pe_predictor *predictor, double sum)
 {
 	return predictor->probability ? 1 / (1 + exp(-sum)) : sum;
 }
@@ -420,7 +420,7 @@ pe_predict_object(const pe_predictor *predictor, Jsonb *row, double *prediction)
 		if (!added)
 			return false;
 	}
-	*prediction = finish(predictor, sum);
+	*prediction = finish_prediction(predictor, sum);
 	return true;
 }
 
@@ -458,6 +458,6 @@ pe_predict_array(const pe_predictor *predictor, ArrayType *row, double *predicti
 	pe_float_array_begin(&walk, row);
 	for (int i = 0; i < predictor->inputs; i++)
 		added &= add_number_or_level(&predictor->input[i], pe_float_array_next(&walk), &sum);
-	*prediction = finish(predictor, sum);
+	*prediction = finish_prediction(predictor, sum);
 	return added;
 }

@@ -186,8 +186,8 @@ variance_of(const pe_continual *time, int32 query)
  * of the estimates of periods, and the variance of that.
  */
 static void
-combine(pe_report *r, const pe_aggregate_noise *noise,
-		void (*take) (pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate))
+combine_periods(pe_report *r, const pe_aggregate_noise *noise,
+				void (*take) (pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate))
 {
 	pe_serial  *s = &r->serial;
 	double	   *estimate = pe_alloc(r->estimates, sizeof(double));
@@ -259,7 +259,7 @@ answer_counts(pe_report *r, int32 rows)
 
 	estimate_counts(r);
 	r->estimate = pe_alloc(rows, sizeof(*r->estimate));
-	combine(r, NULL, take_counts);
+	combine_periods(r, NULL, take_counts);
 	r->variance = pe_histogram_variances(r->serial.histogram);
 	r->noise = pe_noise_stderr(noise);
 	r->width = width_of_interval(&r->serial, noise);
@@ -272,7 +272,7 @@ answer_sums(pe_report *r, int32 rows)
 
 	estimate_sums(r, &noise);
 	r->result = pe_alloc(rows, sizeof(*r->result));
-	combine(r, &noise, take_sums);
+	combine_periods(r, &noise, take_sums);
 }
 
 /* The memory for so many rows of a report, and for what they follow from. */

@@ -316,7 +316,7 @@ execute(void *argument)
 }
 
 static uint64
-run(execution e)
+run_statement(execution e)
 {
 	pe_run_hidden(PE_HIDE_STATEMENT, execute, &e);
 	return e.processed;
@@ -329,7 +329,9 @@ run(execution e)
 uint64
 pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 {
-	return run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()});
+	return run_statement((execution) {
+		.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()
+	});
 }
 
 /* The parameters are the values of the fields, in their order. */
@@ -425,8 +427,9 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 	uint64		rows;
 
 	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
-	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(),
-		.read_only = true});
+	rows = run_statement((execution) {
+		.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(), .read_only = true
+	});
 	PopActiveSnapshot();
 	return rows;
 }
@@ -434,7 +437,7 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 uint64
 pe_access_read_again(pe_statement *statement, Datum *values)
 {
-	return run((execution) {.statement = statement, .values = values, .read_only = true});
+	return run_statement((execution) {.statement = statement, .values = values, .read_only = true});
 }
 
 static void

@@ -100,7 +100,7 @@ pe_progress_begin(void)
  * public, or of a partition that is paid for (counts/dawa.h).
  */
 static void
-tell(const char *what, int step, int steps, double gap)
+report_step(const char *what, int step, int steps, double gap)
 {
 	int			saved = client_min_messages;
 
@@ -120,7 +120,7 @@ pe_progress(const char *what, int step, int steps, double gap)
 	if (heard_of == 0 || !TimestampDifferenceExceeds(heard_of, now, QUIET_MILLISECONDS))
 		return;
 	heard_of = now;
-	tell(what, step, steps, gap);
+	report_step(what, step, steps, gap);
 }
 
 void

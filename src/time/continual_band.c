@@ -240,7 +240,7 @@ iterate(search *s)
 }
 
 static void
-run(search *s)
+run_band(search *s)
 {
 	double		before[IDLE_STEPS];
 	double		gain = INFINITY;
@@ -442,7 +442,7 @@ pe_continual_band(const double *v, int32_t n, int32_t band, double *x, double *l
 
 	search_init(&s, v, n, band);
 	start(&s, x);
-	run(&s);
+	run_band(&s);
 	objective = evaluate(&s, s.now, s.gradient);
 	*lower = fmin(prove(&s), objective);
 	*iterations = s.evaluations;

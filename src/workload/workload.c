@@ -67,7 +67,7 @@ typedef struct piece
  */
 
 static void *
-keep(parser *p, size_t count, size_t size)
+keep_memory(parser *p, size_t count, size_t size)
 {
 	struct pe_chunk *chunk = pe_alloc(1, sizeof(struct pe_chunk) + count * size);
 
@@ -334,7 +334,7 @@ push(parser *p, int32_t **list, int32_t *count, int32_t number)
 {
 	if ((*count & (*count - 1)) == 0)
 	{
-		int32_t    *larger = keep(p, *count > 0 ? 2 * (size_t) *count : 1, sizeof(int32_t));
+		int32_t    *larger = keep_memory(p, *count > 0 ? 2 * (size_t) *count : 1, sizeof(int32_t));
 
 		if (*count > 0)
 			memcpy(larger, *list, (size_t) *count * sizeof(int32_t));
@@ -628,12 +628,12 @@ static void
 one_term(parser *p, piece *made, int factors)
 {
 	made->terms = 1;
-	made->term = keep(p, 1, sizeof(pe_term));
+	made->term = keep_memory(p, 1, sizeof(pe_term));
 	made->term->weight = 1;
 	made->term->largest = 1;
 	made->term->queries = 1;
 	made->term->factors = factors;
-	made->term->factor = keep(p, factors, sizeof(pe_factor));
+	made->term->factor = keep_memory(p, factors, sizeof(pe_factor));
 }
 
 /* Numbers the queries of a term, the last factor fastest. */
@@ -659,7 +659,7 @@ identity_term(parser *p, pe_term *term, const int *attribute, int factors, size_
 	term->weight = 1;
 	term->largest = 1;
 	term->factors = factors;
-	term->factor = keep(p, factors, sizeof(pe_factor));
+	term->factor = keep_memory(p, factors, sizeof(pe_factor));
 	for (int f = 0; f < factors; f++)
 	{
 		term->factor[f].constructor = PE_IDENTITY;
@@ -685,7 +685,7 @@ whole_factor(parser *p, bool identity, piece *made)
 	for (int a = 0; a < attributes; a++)
 		attribute[a] = a;
 	made->terms = 1;
-	made->term = keep(p, 1, sizeof(pe_term));
+	made->term = keep_memory(p, 1, sizeof(pe_term));
 	if (!identity_term(p, made->term, attribute, attributes, made->position))
 		return false;
 	made->queries = made->term->queries;
@@ -741,7 +741,7 @@ read_marginals(parser *p, piece *made)
 	if (binomial(attributes, k) > PE_MAX_TERMS)
 		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position,
 							"the workload has more than %d terms", PE_MAX_TERMS);
-	made->term = keep(p, (size_t) binomial(attributes, k), sizeof(pe_term));
+	made->term = keep_memory(p, (size_t) binomial(attributes, k), sizeof(pe_term));
 	for (int i = 0; i < k; i++)
 		set[i] = i;
 	do
@@ -912,7 +912,7 @@ multiply_terms(parser *p, const pe_term *left, const pe_term *right, int64_t rig
 	made->first = left->first * right_queries + right->first;
 	made->queries = left->queries * right->queries;
 	made->factors = left->factors + right->factors;
-	made->factor = keep(p, made->factors, sizeof(pe_factor));
+	made->factor = keep_memory(p, made->factors, sizeof(pe_factor));
 	memcpy(made->factor, left->factor, left->factors * sizeof(pe_factor));
 	for (int f = 0; f < left->factors; f++)
 		made->factor[f].stride *= right_queries;
@@ -939,7 +939,7 @@ multiply(parser *p, piece *left, const piece *right)
 	if (terms > PE_MAX_TERMS)
 		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position,
 							"the workload has more than %d terms", PE_MAX_TERMS);
-	term = keep(p, (size_t) terms, sizeof(pe_term));
+	term = keep_memory(p, (size_t) terms, sizeof(pe_term));
 	for (int32_t l = 0; l < left->terms; l++)
 		for (int32_t r = 0; r < right->terms; r++)
 			if (!multiply_terms(p, &left->term[l], &right->term[r], right->queries,
@@ -1020,7 +1020,7 @@ unite(parser *p, piece *left, const piece *right, int32_t *room)
 		pe_term    *larger;
 
 		*room = 2 * (left->terms + right->terms);
-		larger = keep(p, *room, sizeof(pe_term));
+		larger = keep_memory(p, *room, sizeof(pe_term));
 		memcpy(larger, left->term, left->terms * sizeof(pe_term));
 		release(p, left->term);
 		left->term = larger;
