@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts what a reader of src has before him: lines of code and of comment, modules, headers, functions
-# that other files may call, and the share of the biggest room.
+# that other files may call, the share of the biggest room, and long lines.
 #
 #   scripts/measure.sh          the counts
 #   scripts/measure.sh --words  instead, of README.md, doc and other pages: lines, words, fenced blocks, words of the mean paragraph
@@ -44,6 +44,10 @@ report() {
 	read -r code comment < <(count "${all[@]}")
 	printf '%-14s %8d %8d %8d %8d %10d\n' all "$code" "$comment" "$(find src -name '*.c' | wc -l)" "$(find src -name '*.h' | wc -l)" "$(exported "${all[@]}")"
 	printf 'biggest room: %s, %.1f %% of the code\n' "$biggest" "$(perl -e 'print 100 * $ARGV[0] / $ARGV[1]' "$most" "$total")"
+	expand -t4 "${all[@]}" | awk '
+		length > 80 { wide++ }
+		length > 120 { wider++ }
+		END { printf "lines over 80 columns: %.1f %%, over 120: %d of %d\n", 100 * wide / NR, wider, NR }'
 }
 
 # words FILE ...: a paragraph is lines of prose without an empty one between; an item of a list is one of its own; headings,
