@@ -534,7 +534,9 @@ sub try_change
 		for my $at ([ $s->{calls}, $run_rows ], [ 1, $run_rows ], [ 1, $run_rows =~ s/ FROM (fz\.truth|mine\.people)/ FROM $1 CROSS JOIN (SELECT mine.int(1)) folded/gr ])
 		{
 			my ($calls, $run_rows) = @$at;
-			my $armed = sprintf 'SELECT FROM mine.arm(%d, %s, %s);', $calls, literal($s->{action}), $s->{elsewhere};
+			# the relation itself is the table there
+			my $action = $s->{action} =~ s/FOREIGN TABLE mine\.own_foreign\b/TABLE mine.people/gr;
+			my $armed = sprintf 'SELECT FROM mine.arm(%d, %s, %s);', $calls, literal($action), $s->{elsewhere};
 			my $lines = ask($remake . $fresh . $armed . ($s->{at} eq 'explain' ? $explain_rows : '') . $run_rows . $run_rows . $remake);
 
 			return 1 if defined $lines && grep { /^XX000\x1e(.*?)\x1e/ && $1 =~ s/\d+/N/gr eq $wanted } @$lines;
