@@ -96,17 +96,25 @@ static void
 take_fit(pe_call *call)
 {
 	fit_call   *c = (fit_call *) call;
-	int			terms = c->fit->record.terms;
 
 	PE_UNDONE();
 	c->name = pe_model_name(call->reply.release_id, call->request.model.name);
 	PE_END_UNDONE();
-	if (call->reply.values != PE_MODEL_VALUES(terms))
+}
+
+/* After what was charged is said. */
+static void
+read_coefficients(fit_call *c)
+{
+	const pe_charge_reply *reply = &c->call.reply;
+	int			terms = c->fit->record.terms;
+
+	if (reply->values != PE_MODEL_VALUES(terms))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms",
-						call->reply.release_id)));
-	c->coefficient = (double *) call->reply.value;
+						reply->release_id)));
+	c->coefficient = (double *) reply->value;
 	c->deviation = c->coefficient + terms;
 }
 
@@ -142,7 +150,10 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 	pe_ask_prepare(&c.call);
 	pe_model_tell_class(c.fit);
 	if (pe_fit_is_private(c.fit->problem.method))
+	{
 		pe_ask(&c.call);
+		read_coefficients(&c);
+	}
 	else
 		fit_plainly(&c);
 	pe_return_rows(fcinfo, c.fit->record.terms, 6, make_row, &c);

@@ -60,14 +60,6 @@ ask_for_minimum(pe_call *call)
 	pe_door_minimise(&((minimum_call *) call)->minimum->question, &call->reply);
 }
 
-static void
-take_minimum(pe_call *call)
-{
-	minimum_call *c = (minimum_call *) call;
-
-	c->value = pe_minimum_values(c->minimum, &call->reply);
-}
-
 static const char *
 paid_for_minimum(pe_call *call)
 {
@@ -75,7 +67,7 @@ paid_for_minimum(pe_call *call)
 }
 
 static const pe_ask_kind ask_minimum = {
-	.validate = validate_minimum, .door = ask_for_minimum, .take = take_minimum, .paid = paid_for_minimum
+	.validate = validate_minimum, .door = ask_for_minimum, .paid = paid_for_minimum
 };
 
 static void
@@ -93,6 +85,7 @@ pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
 
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
+	c.value = pe_minimum_values(c.minimum, &c.call.reply);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
 	return (Datum) 0;
 }

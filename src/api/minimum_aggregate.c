@@ -119,14 +119,6 @@ ask_for_minimum(pe_call *call)
 	pe_minimise_collected(&s->minimum->question, &s->rows, &call->reply);
 }
 
-static void
-take_minimum(pe_call *call)
-{
-	state	   *s = (state *) call;
-
-	s->value = pe_minimum_values(s->minimum, &call->reply);
-}
-
 static const char *
 paid_for_minimum(pe_call *call)
 {
@@ -134,7 +126,7 @@ paid_for_minimum(pe_call *call)
 }
 
 static const pe_ask_kind ask_minimum = {
-	.validate = validate_minimum, .door = ask_for_minimum, .take = take_minimum, .paid = paid_for_minimum
+	.validate = validate_minimum, .door = ask_for_minimum, .paid = paid_for_minimum
 };
 
 static void
@@ -269,6 +261,7 @@ minimise_group(state *s, Oid type)
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
 	pe_ask(&s->call);
+	s->value = pe_minimum_values(s->minimum, &s->call.reply);
 	pe_minimum_row(s->minimum, s->value, s->call.reply.release_id, values, nulls);
 	s->result = HeapTupleGetDatum(heap_form_tuple(lookup_rowtype_tupdesc_copy(type, -1), values, nulls));
 	s->minimised = true;

@@ -207,16 +207,16 @@ buys_of_sizes(pe_call *call)
 }
 
 static void
-check_sizes(pe_call *call)
+check_sizes(const pe_call *call)
 {
-	if (call->reply.values != ((sizes_call *) call)->most)
+	if (call->reply.values != ((const sizes_call *) call)->most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold so many counts", call->reply.release_id)));
 }
 
 static const pe_ask_kind ask_sizes = {
-	.validate = validate_sizes, .door = ask_for_sizes, .buys = buys_of_sizes, .take = check_sizes
+	.validate = validate_sizes, .door = ask_for_sizes, .buys = buys_of_sizes
 };
 
 static void
@@ -241,6 +241,7 @@ pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
+	check_sizes(&c.call);
 	pe_confidence_init(&c.confidence, pe_plan_noise(c.asked.plan), c.most, PE_MISS);
 	c.half = pe_confidence_half(&c.confidence, 1, 1);
 	pe_return_rows(fcinfo, c.most, 6, make_row, &c);

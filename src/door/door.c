@@ -672,18 +672,6 @@ report_storage(const door *d, const ErrorData *error)
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
-/* What was paid is replayed, even where the table is gone; the rest is refused. */
-static void
-replay_alone(const pe_visit *visit, pe_charge_reply *reply)
-{
-	pe_charge_request replay = *visit->charge;
-
-	replay.replay_only = true;
-	PE_UNDONE();
-	pe_channel_reserve(visit->plan, &replay, reply);
-	PE_END_UNDONE();
-}
-
 /* Charges and reads; false if the rows could not be read. */
 static bool
 visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged)
@@ -694,7 +682,11 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 
 	if (visit->dataset->frozen && visit->charge != NULL)
 	{
-		replay_alone(visit, reply);
+		/* what was paid is replayed, even if the table is gone; the rest is refused */
+		pe_charge_request replay = *visit->charge;
+
+		replay.replay_only = true;
+		pe_channel_reserve(visit->plan, &replay, reply);
 		return true;
 	}
 	pe_door_check_asker(visit->dataset, GetUserId());
@@ -763,7 +755,15 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 {
 	passage		p = {visit, reply};
 
+	if (visit->charge == NULL)
+	{
+		pe_door_run(pass_door, wipe_passage, &p);
+		return;
+	}
+	/* a message that is sent when the scan ends would show when that was: none is before the quantum has passed */
+	PE_UNDONE();
 	pe_door_run(pass_door, wipe_passage, &p);
+	PE_END_UNDONE();
 }
 
 void

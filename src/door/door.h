@@ -168,7 +168,7 @@ extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
 
 /*
  * The same where the scan reads like this: where units are counted by how many rows they have,
- * a unit is in one cell for every max_rows, and no row is cut.
+ * a unit is in one cell, however large max_rows is, and no row is cut.
  */
 extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading reading);
 

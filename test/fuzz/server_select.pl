@@ -535,7 +535,7 @@ sub try_change
 		{
 			my ($calls, $run_rows) = @$at;
 			# the relation itself is the table there
-			my $action = $s->{action} =~ s/FOREIGN TABLE mine\.own_foreign\b/TABLE mine.people/gr;
+			my $action = $s->{action} =~ s/^DROP FOREIGN TABLE mine\.own_foreign\b.*/DROP TABLE mine.people CASCADE/r;
 			my $armed = sprintf 'SELECT FROM mine.arm(%d, %s, %s);', $calls, literal($action), $s->{elsewhere};
 			my $lines = ask($remake . $fresh . $armed . ($s->{at} eq 'explain' ? $explain_rows : '') . $run_rows . $run_rows . $remake);
 

@@ -141,6 +141,73 @@ SKIP: {
 	cmp_ok($late, '<', 400, '[37] what is read in 0.7 ms is not 0.7 ms late');
 }
 
+# ---- No message comes when the scan ends ----
+
+# gap ROLE, SQL: seconds between the NOTICE of the charge and the message before it, with every message that the server
+# sends; and how many messages there were
+sub gap
+{
+	my ($handle) = @_;
+	my ($last, $gap, $messages) = (time(), undef, 0);
+
+	while (defined(my $line = <$handle>))
+	{
+		my $now = time();
+
+		next if $line !~ /^\S*(DEBUG|LOG|NOTICE|INFO|WARNING|ERROR|FATAL)/;
+		$gap //= $now - $last if $line =~ /NOTICE:  charged/;
+		$last = $now;
+		$messages++;
+	}
+	close $handle;
+	return ($gap // -1, $messages);
+}
+
+# asked SQL: psql's output of it, as it comes
+sub asked_with_messages
+{
+	my ($sql) = @_;
+
+	open(my $handle, '-|', 'sh', '-c', 'exec psql -XAtq -d postgres -U ann -h "$1" -p "$2" -c "SET client_min_messages = debug5" -c "$3" 2>&1',
+		'sh', $node->host, $node->port, $sql) or die;
+	return $handle;
+}
+
+{
+	my $held = 4;
+	my %statement = (
+		'dp.histogram' => q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.0001, fresh => true)},
+		'dp.aggregate' => q{SELECT count(*) FROM dp.aggregate('people', '{count(*)}', rho => 0.0001, fresh => true)},
+		'SELECT' => q{SELECT count(*) FROM of_people WHERE sex = 'f'},
+		'dp.bounds' => q{SELECT * FROM dp.bounds('people', 'age', rho => 0.0001, fresh => true)},
+		'dp.rows_per_unit' => q{SELECT count(*) FROM dp.rows_per_unit('visits', 5, rho => 0.0001, fresh => true)},
+		'dp.keys' => q{SELECT count(*) FROM dp.keys('people', 'age', rho => 0.0001, fresh => true)},
+		'dp.minimize_max_affine' => q{SELECT * FROM dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', rho => 0.0001, fresh => true)});
+
+	ask_ok($node, 'curator', q{SELECT dp.expose('people', 'of_people'); GRANT SELECT ON of_people TO ann});
+	$node->safe_psql('postgres', "ALTER ROLE ann SET pg_epsilon.time_quantum = '${held}s'; ALTER ROLE ann SET pg_epsilon.epsilon = 0.01");
+	my %handle = map { $_ => asked_with_messages($statement{$_}) } sort keys %statement;
+	# one process for each: what one has to say must not wait for another
+	my %reader;
+	for my $name (sort keys %handle)
+	{
+		my $pid = open($reader{$name}, '-|') // die;
+
+		next if $pid;
+		printf "%.3f %d\n", gap($handle{$name});
+		POSIX::_exit(0) if close STDOUT;
+	}
+	for my $name (sort keys %reader)
+	{
+		my ($gap, $messages) = split / /, readline($reader{$name}) // '-1 0';
+
+		cmp_ok($messages, '>', 10, "[37] $name: messages of the server are shown");
+		ok($gap >= 0 && $gap < $held / 2, "[37] $name: none of them comes when the scan ends, and then nothing until the quantum is over")
+		  or diag("$gap seconds");
+	}
+	$node->safe_psql('postgres', "ALTER ROLE ann SET pg_epsilon.time_quantum = '400ms'; ALTER ROLE ann RESET pg_epsilon.epsilon");
+}
+
 # ---- Who may set it ----
 
 my ($status, $out, $err) = ask($node, 'ann', "SELECT count(*) FROM dp.describe('people'); SET pg_epsilon.time_quantum = 0");

@@ -702,7 +702,8 @@ test_unaccounted(void **state)
 	problem.options.batch = 10;
 	assert_null(pe_fit_defaults(&problem));
 	assert_true(pe_test_is_bug(run_without_rows, &problem));
-	problem.accounting = problem.substitute = true ? PE_PURE : PE_ZCDP;
+	problem.accounting = PE_PURE;
+	problem.substitute = true;
 	assert_true(pe_test_is_bug(run_without_rows, &problem));
 	make_sgd_problem(&problem, 10, 0.1, 1000);
 	assert_true(pe_test_is_bug(run_without_rows, &problem));
