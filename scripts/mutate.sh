@@ -4,7 +4,7 @@
 #
 #   scripts/mutate.sh [NAME ...]  these of test/mutations [all]
 #   DRY=1            without a test: sees only that each still applies and changes its file
-#   SINCE=commit     those of files whose content has changed since then; all others dry.  Sees also that
+#   SINCE=commit     those of files or of unit tests whose content has changed since then; all others dry.  Sees also that
 #                    no mutation of then is gone unless another one replaces it
 #   MUTATE_SECONDS=n begins none after so many seconds: those that are left are dry
 #   RARE=no          those of "Rare: yes" dry
@@ -88,13 +88,24 @@ list "$@"
 
 # Files whose lines other than includes and blanks differ from a commit's, as git follows renames.
 changed_since() {
-	git diff -M30% --unified=0 --no-color --no-ext-diff "$1" -- src sql | awk '
+	git diff -M30% --unified=0 --no-color --no-ext-diff "$1" -- src sql test/unit | awk '
 		/^diff --git / { file = ""; next }
 		/^\+\+\+ / && file == "" { file = substr($2, 3); next }
 		/^--- / && file == "" { next }
 		/^[-+]/ && !/^[-+][ \t]*(#[ \t]*include.*)?$/ { changed[file] = 1 }
 		END { for (file in changed) print file }'
-	git ls-files --others --exclude-standard -- src sql
+	git ls-files --others --exclude-standard -- src sql test/unit
+}
+
+# is_changed NAME: whether its file has, or a unit test that must notice it
+is_changed() {
+	local test
+	grep -qxF "${FILE_OF[$1]}" <<<"$CHANGED" && return
+	[ "${SUITE_OF[$1]}" = unit ] || return
+	for test in ${TEST_OF[$1]}; do
+		grep -qxF "test/unit/$test.c" <<<"$CHANGED" && return
+	done
+	return 1
 }
 
 N=0
@@ -133,7 +144,7 @@ if [ -z "${DRY:-}" ]; then
 	for name in "${NAMES[@]}"; do
 		[ -z "${WRONG_OF[$name]}" ] || continue
 		[ "${RARE:-}" != no ] || [ -z "${RARE_OF[$name]}" ] || continue
-		[ -z "${SINCE:-}" ] || grep -qxF "${FILE_OF[$name]}" <<<"$CHANGED" || continue
+		[ -z "${SINCE:-}" ] || is_changed "$name" || continue
 		RUN[$name]=1
 	done
 fi
