@@ -202,7 +202,7 @@ sub normal
 		s/duration: [\d.]+ ms/duration: T/g;
 		s/(time to inline: ).*/$1T/g;    # what was compiled with jit, and that it was, stays
 		s/^(LOCATION:.*):\d+$/$1/mg;
-		s/^.*NOTICE:  00000: [a-z ]+: pass \d+ of \d+\nLOCATION:  tell, .*\n//mg;
+		s/^.*NOTICE:  00000: [a-z ]+: pass \d+ of \d+\nLOCATION:  report_step, .*\n//mg;
 		s/^.*NOTICE:  00000: \d+ of \d+ groups are within .*\n(?:HINT:.*\n)?(?:CONTEXT:.*\n)*LOCATION:  pe_near_zero_tell, .*\n?//mg;
 	}
 	return $text;
