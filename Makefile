@@ -51,7 +51,7 @@ LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 # gnu11 in the other rooms: the server's headers use the keyword typeof (copyObject in nodes/nodes.h).
 PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
-# Our own references stay in our own module, whatever other modules export.
+# Our own references stay in our own module: other modules may export the same names.
 SHLIB_LINK += $(BLAS_LIBS) -lm $(COVERAGE_FLAGS) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-Bsymbolic)
 
 # ---- What is built: every src/<room>/*.c ----
@@ -124,7 +124,7 @@ $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKE
 # ---- Goals ----
 ## make                  build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)
 ## make install          install them and what SQL needs into that PostgreSQL
-## make clean            remove build/ and whatever else was built; stop the demo's server
+## make clean            remove build/ and everything else that was built; stop the demo's server
 clean: clean-private
 clean-private:
 	@scripts/cluster.sh clean
