@@ -15,6 +15,7 @@
 #include "server/arguments.h"
 #include "ask/ask_predicate.h"
 #include "ask/ask_counts.h"
+#include "ask/ask_sums.h"
 #include "ask/ask_blocks.h"
 #include "door/obtain.h"
 #include "server/settings.h"
@@ -113,17 +114,19 @@ neighbours_of(const pe_histogram *h)
 	return h->asked.request->counts.whole ? PE_ADD_REMOVE : pe_dataset_neighbours(h->asked.dataset);
 }
 
-/* Whether blocks are made (blocks/blocks.h). */
-static bool
-is_by_blocks(const pe_histogram *h, const pe_classes *classes)
+static pe_strategy_key
+strategy_key(const pe_histogram *h)
 {
-	pe_strategy_problem problem = {
-		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = measures_whole(h),
-		.method = h->method,
-		.objective = PE_SUM, .norm = norm_of(h), .neighbours = neighbours_of(h)
-	};
+	pe_norm		norm = norm_of(h);
+	pe_neighbours neighbours = neighbours_of(h);
 
-	return pe_blocks_serve(&problem);
+	return (pe_strategy_key) {
+		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = measures_whole(h),
+		.spare = h->spare,
+		.method = h->method, .objective = PE_SUM, .norm = norm, .neighbours = neighbours,
+		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
+		.bounded = h->bounded
+	};
 }
 
 /* What the answer will take, besides the strategy. */
@@ -131,18 +134,18 @@ static void
 check_memory(pe_histogram *h)
 {
 	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
+	pe_strategy_key key = strategy_key(h);
 	pe_classes	classes;
 	const pe_workload *workload = &h->workload;
 	size_t		cells = h->domain->cells;
 
-	pe_classes_init(&workload, 1, &classes);
-	if (is_by_blocks(h, &classes))
+	if (pe_strategy_is_by_blocks(&key))
 	{
-		pe_classes_free(&classes);
 		h->spare = pe_blocks_spare(rules.neighbours, rules.max_rows);
 		return;					/* it is known once they are there */
 	}
 	pe_columns_check_product(h->domain);
+	pe_classes_init(&workload, 1, &classes);
 	pe_check_memory(pe_reconstruction_memory(NULL, &h->workload, &classes)
 					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * sizeof(int64)
 					+ (size_t) h->workload.queries * 4 * sizeof(double));	/* estimate, error, variance, label */
@@ -335,27 +338,6 @@ pe_histogram_validate(const pe_request *request, bool needs_budget)
 	return h;
 }
 
-/* Most measurements of a release: as many as are handed to the worker in one piece. */
-#define MOST_MEASUREMENTS ((int32) (MaxAllocSize / 2 / sizeof(int64)))
-
-/*
- * What becomes of the measurements: some methods take many more than there are
- * cells.
- */
-static void
-check_measurements(const pe_strategy *strategy)
-{
-	if (strategy->rows > MOST_MEASUREMENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the request takes %d measurements, more than a release can hold", strategy->rows),
-				 errdetail("At most %d can be.", MOST_MEASUREMENTS),
-				 strategy->blocks != NULL ? errhint("Ask for fewer attributes at a time.")
-				 : errhint("Use method => 'optimal', which measures no more than there are cells.")));
-	/* exact, noisy, and on its way to the worker */
-	pe_check_memory((size_t) strategy->rows * (sizeof(pe_i128) + 2 * sizeof(int64)));
-}
-
 /* What a private partition is computed from. */
 static const double *
 ordered_gram(pe_histogram *h)
@@ -425,18 +407,10 @@ pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possibl
 void
 pe_histogram_find_strategy(pe_histogram *h)
 {
-	pe_neighbours neighbours = neighbours_of(h);
-	pe_norm		norm = norm_of(h);
-	pe_strategy_key key = {
-		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = measures_whole(h),
-		.spare = h->spare,
-		.method = h->method, .objective = PE_SUM, .norm = norm,
-		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
-		.bounded = h->bounded
-	};
+	pe_strategy_key key = strategy_key(h);
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
-	check_measurements(&h->kept.strategy);
+	pe_aggregation_check_measurements(h->kept.strategy.rows, h->kept.strategy.blocks != NULL);
 	pe_histogram_check_nonnegative(h);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
 }

@@ -9,6 +9,7 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "ask/ask_sums.h"
@@ -412,7 +413,6 @@ add_space(pe_aggregation *g, uint32 set, const char *workload)
 	s->columns = columns;
 	s->set = set;
 	s->domain = pe_columns_domain(columns, s->attributes, 0);
-	pe_columns_check_product(s->domain);
 	pe_parse_columns_workload(g->asked.dataset, columns, s->domain,
 							  workload != NULL ? workload : identity_text(columns, s->attributes), &s->workload);
 	return g->spaces++;
@@ -436,10 +436,10 @@ classes_left(const pe_attribute *attribute, const bool *left)
  * if the predicate leaves none of its cells.
  */
 static void
-shrink_classes(pe_aggregation *g, const pe_domain *domain)
+find_possible_of(pe_aggregation *g)
 {
-	const pe_space *s = &g->space[0];
-	pe_domain  *counted = pe_columns_domain(g->columns, domain->attributes + domain->watched, 0);
+	pe_space   *s = &g->space[0];
+	pe_domain  *counted = pe_columns_domain(g->columns, g->groups + g->quantiles + g->watched, 0);
 	int			first = g->groups + g->quantiles;
 	bool	   *left[PE_MAX_ATTRIBUTES] = {NULL};
 
@@ -447,17 +447,25 @@ shrink_classes(pe_aggregation *g, const pe_domain *domain)
 	for (int a = 0; a < g->groups; a++)
 	{
 		int			watched = place_of(g->columns + first, g->watched, g->columns[a].name);
-		bool	   *has;
 
-		if (g->columns[a].roll_up == NULL || watched < 0 || left[first + watched] == NULL)
-			continue;
-		has = classes_left(&g->columns[a].domain, left[first + watched]);
-		for (int32 cell = 0; cell < s->domain->cells; cell++)
-			s->possible[cell] = s->possible[cell] && has[pe_domain_coordinate(s->domain, cell, a)];
+		s->possible_of[a] = left[a];
+		if (g->columns[a].roll_up != NULL && watched >= 0 && left[first + watched] != NULL)
+			s->possible_of[a] = classes_left(&g->columns[a].domain, left[first + watched]);
 	}
 }
 
-/* Of groups: which cells the predicate leaves. */
+/* Cells of groups that are rolled up, without the classes that are ruled out. */
+static void
+shrink_classes(const pe_aggregation *g)
+{
+	const pe_space *s = &g->space[0];
+
+	for (int a = 0; a < g->groups; a++)
+		for (int32 cell = 0; g->columns[a].roll_up != NULL && s->possible_of[a] != NULL && cell < s->domain->cells; cell++)
+			s->possible[cell] = s->possible[cell] && s->possible_of[a][pe_domain_coordinate(s->domain, cell, a)];
+}
+
+/* Of groups: which cells the predicate leaves, if they have numbers, and which of each attribute. */
 static void
 find_possible(pe_aggregation *g)
 {
@@ -466,10 +474,13 @@ find_possible(pe_aggregation *g)
 
 	if (g->selection == NULL)
 		return;
+	find_possible_of(g);
 	domain = pe_columns_domain(g->columns, count, count - g->groups);
+	if (!pe_domain_has_numbers(domain))
+		return;
 	pe_check_memory(pe_predicate_memory(g->selection, domain));
 	g->space[0].possible = pe_predicate_cells(g->selection, domain);
-	shrink_classes(g, domain);
+	shrink_classes(g);
 }
 
 static void
@@ -688,38 +699,88 @@ load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 	return true;
 }
 
+/* The largest bound of what is added up in a space: by so much its blocks are drawn wider than those of counts. */
+static int64
+largest_bound(const pe_aggregation *g, const pe_space *s)
+{
+	int64		most = 1;
+
+	for (int i = 0; i < g->parts; i++)
+		if (&g->space[g->source[i].space] == s)
+			most = Max(most, pe_sum_bound(&g->needed, &g->needed.sum[g->source[i].sum]));
+	return most;
+}
+
+/* Whether rows are counted in a space, and nothing else. */
+static bool
+counts_alone(const pe_aggregation *g, const pe_space *s)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (&g->space[g->source[i].space] == s && g->needed.sum[g->source[i].sum].kind != PE_SUM_ONE)
+			return false;
+	return true;
+}
+
+static void
+check_units(const pe_aggregation *g, const pe_space *s)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (&g->space[g->source[i].space] == s && g->needed.sum[g->source[i].sum].kind == PE_SUM_UNITS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the groups tell too many cells apart for count(distinct unit)"),
+					 errhint("Ask for fewer groups.")));
+}
+
+/*
+ * Of counts alone it is what dp.histogram has for them.  Of sums, and of units
+ * in several cells, the sensitivity of substitute is a multiple of that of
+ * add_remove: so is the optimum for it.
+ */
 static void
 obtain(pe_aggregation *g, pe_space *s)
 {
-	/*
-	 * of sums, and of units in several cells, the sensitivity of substitute is
-	 * a multiple of that of add_remove: so is the optimum for it
-	 */
-	pe_neighbours neighbours = PE_ADD_REMOVE;
+	bool		counts = counts_alone(g, s);
+	pe_neighbours neighbours = counts ? g->rules.neighbours : PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
 	pe_strategy_key key = {
-		.workload = &s->workload, .possible = s->possible, .whole = true, .method = PE_METHOD_OPTIMAL,
-		.objective = PE_SUM, .norm = norm,
-		.neighbours = neighbours, .gap = AGGREGATE_GAP
+		.workload = &s->workload, .possible = s->possible, .possible_of = s->possible_of,
+		.whole = !counts || g->in_periods, .method = PE_METHOD_OPTIMAL,
+		.objective = PE_SUM, .norm = norm, .neighbours = neighbours,
+		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP
 	};
 
+	if (pe_strategy_is_by_blocks(&key))
+		key.spare = pe_blocks_spare(g->rules.neighbours,
+									(int32) Min(g->rules.max_rows * largest_bound(g, s), PG_INT32_MAX));
 	if (!load_stored(g, s, &key))
 		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the groups tell too many classes of cells apart"),
-				 errdetail("Aggregates of groups that overlap, and ranks of quantiles, take at most %d.",
-						   PE_OPTIMUM_CELLS),
-				 errhint("Ask for fewer groups, or for counts alone by dp.measure.")));
+		check_units(g, s);
+}
+
+/* What follows from blocks takes no cell of the product. */
+static void
+settle_cells(pe_space *s)
+{
+	pe_classes	none = {0};
+
+	if (s->kept.strategy.blocks != NULL)
+	{
+		pe_check_memory(pe_reconstruction_memory(&s->kept.strategy, &s->workload, &none) +
+						pe_blocks_apply_memory(s->kept.strategy.blocks));
+		return;
+	}
+	pe_columns_check_product(s->domain);
+	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
+	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
 }
 
 void
 pe_aggregation_settle(pe_space *s)
 {
 	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
-	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
-	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
+	settle_cells(s);
 	s->variance = pe_unit_variances(&s->measured, &s->workload);
 	(void) pe_reconstruction_init(&s->measured, &s->workload, &s->own);
 	s->total_covariance = NULL;
@@ -777,6 +838,12 @@ check_shares(const pe_aggregation *g)
 	pe_reconstruction r;
 
 	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", &total);
+	for (int i = 0; i < g->aggregates && s->kept.strategy.blocks != NULL; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("share does not go with groups that are measured in several tables"),
+					 errhint("Ask for count(*) with total in the workload, and divide.")));
 	for (int i = 0; i < g->aggregates; i++)
 		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) &&
 			pe_reconstruction_undetermined(&r) >= 0)
@@ -838,30 +905,96 @@ drop_unshared(pe_aggregation *g)
 			g->part[kept++] = g->part[i];
 		}
 	g->parts = kept;
+	if (kept == 1)
+		g->part[0].share = PE_WHOLE_SHARE;
+}
+
+/* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
+static uint32
+set_in_domain(const pe_space *s, uint32 set)
+{
+	uint32		left = s->set;
+	uint32		in_domain = 0;
+
+	for (int a = 0; a < s->attributes; a++, left &= left - 1)
+		if ((set >> a & 1) != 0)
+			in_domain |= left & -left;
+	return in_domain;
+}
+
+/* Adds a table of a part. */
+static void
+add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
+{
+	int32_t		t = tables->tables++;
+
+	tables->set[t] = set;
+	g->sums.sum[t] = g->needed.sum[g->source[i].sum];
+	if (g->part[i].cells > 0)
+		g->sums.sum[t].most = g->part[i].cells;
+}
+
+/* Those of blocks, or the one of a space. */
+static void
+add_tables(pe_aggregation *g, pe_tables *tables, int i, const pe_tables *of_blocks)
+{
+	const pe_space *s = &g->space[g->source[i].space];
+
+	g->first_table[i] = tables->tables;
+	if (s->kept.strategy.blocks == NULL)
+		add_table(g, tables, i, s->set);
+	for (int32_t t = 0; t < of_blocks->tables; t++)
+		add_table(g, tables, i, set_in_domain(s, of_blocks->set[t]));
+	g->first_table[i + 1] = tables->tables;
+}
+
+static void
+refuse_tables(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the tables that the request needs have too many cells together"),
+			 errdetail("At most " INT64_FORMAT " can be counted, in at most %d tables.", (int64) PE_MAX_TABLE_CELLS,
+					   PE_MAX_SUM_TABLES),
+			 errhint("Ask for fewer aggregates or groups at a time.")));
+}
+
+/* The tables of blocks of each part; none of others. */
+static pe_tables *
+tables_of_parts(const pe_aggregation *g, int32_t *count)
+{
+	pe_tables  *of_blocks = palloc0(g->parts * sizeof(*of_blocks));
+
+	*count = 0;
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_blocks *blocks = g->space[g->source[i].space].kept.strategy.blocks;
+
+		if (blocks != NULL && !pe_blocks_tables(blocks, &of_blocks[i]))
+			refuse_tables();
+		*count += blocks != NULL ? of_blocks[i].tables : 1;
+	}
+	if (*count > PE_MAX_SUM_TABLES)
+		refuse_tables();
+	return of_blocks;
 }
 
 static void
 find_tables(pe_aggregation *g)
 {
 	pe_tables  *tables = palloc0(sizeof(*tables));
+	int32_t		count;
+	pe_tables  *of_blocks = tables_of_parts(g, &count);
 
 	g->sums = g->needed;
-	g->sums.sums = tables->tables = g->parts;
-	g->sums.sum = palloc0(g->parts * sizeof(pe_sum));
-	tables->set = palloc0(g->parts * sizeof(uint32));
+	g->sums.sums = count;
+	g->sums.sum = palloc0(count * sizeof(pe_sum));
+	tables->set = palloc0(count * sizeof(uint32));
+	g->first_table = palloc((g->parts + 1) * sizeof(int32));
 	for (int i = 0; i < g->parts; i++)
-	{
-		tables->set[i] = g->space[g->source[i].space].set;
-		g->sums.sum[i] = g->needed.sum[g->source[i].sum];
-		if (g->part[i].cells > 0)
-			g->sums.sum[i].most = g->part[i].cells;
-	}
+		add_tables(g, tables, i, &of_blocks[i]);
 	if (!pe_tables_span(tables, g->domain) || !pe_sums_place(&g->sums, tables))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the tables that the request needs have too many cells together"),
-				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
-				 errhint("Ask for fewer aggregates or groups at a time.")));
+		refuse_tables();
 	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -871,6 +1004,33 @@ find_tables(pe_aggregation *g)
 				 errhint("Ask for fewer columns at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, g->sums.numbers));
 	g->question.sums.tables = tables;
+}
+
+/* Most measurements of a release: as many as are handed to the worker in one piece. */
+#define MOST_MEASUREMENTS ((int64) (MaxAllocSize / 2 / sizeof(int64)))
+
+void
+pe_aggregation_check_measurements(int64 rows, bool by_blocks)
+{
+	if (rows > MOST_MEASUREMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the request takes " INT64_FORMAT " measurements, more than a release can hold", rows),
+				 errdetail("At most " INT64_FORMAT " can be.", MOST_MEASUREMENTS),
+				 by_blocks ? errhint("Ask for fewer attributes at a time.")
+				 : errhint("Use method => 'optimal', which measures no more than there are cells.")));
+	/* exact, noisy, and on its way to the worker */
+	pe_check_memory((size_t) rows * (sizeof(pe_i128) + 2 * sizeof(int64)));
+}
+
+static void
+check_measurements(const pe_aggregation *g)
+{
+	int64		rows = g->parts;
+
+	for (int i = 0; i < g->parts; i++)
+		rows += g->part[i].strategy->rows;
+	pe_aggregation_check_measurements(rows, true);
 }
 
 /* Estimates and totals of each sum, and a result of each aggregate. */
@@ -934,6 +1094,7 @@ pe_aggregation_measure(pe_aggregation *g)
 	pe_check_memory(pe_aggregation_memory(g));
 	if (g->on_grid)
 	{
+		pe_columns_check_product(g->space[0].domain);
 		find_tables(g);
 		find_fractions(g);
 		return;
@@ -949,6 +1110,7 @@ pe_aggregation_measure(pe_aggregation *g)
 	find_shares(g);
 	drop_unshared(g);
 	find_tables(g);
+	check_measurements(g);
 }
 
 /* ------------------------------------------------------------------
@@ -1116,7 +1278,9 @@ fill_question(pe_aggregation *g)
 	question->predicate = g->selection;
 	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
 	question->sums.sums = &g->sums;
+	question->sums.parts = g->parts;
 	question->sums.part = g->part;
+	question->sums.first_table = g->first_table;
 	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
 	for (int i = 0; i < g->parts; i++)
 		question->sums.column_of[i] = g->space[g->source[i].space].column_of;

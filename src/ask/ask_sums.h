@@ -24,10 +24,11 @@ typedef struct pe_space
 	uint32		set;			/* which of the domain's attributes they are */
 	pe_domain  *domain;
 	pe_workload workload;
-	bool	   *possible;		/* of each cell, whether the predicate leaves it; NULL: all */
+	bool	   *possible;		/* of each cell, whether the predicate leaves it; NULL: all, or too many cells */
+	const bool *possible_of[PE_MAX_ATTRIBUTES]; /* likewise of each attribute, for blocks; NULL: all */
 	pe_kept_strategy kept;
 	pe_measured measured;
-	int32	   *column_of;		/* of each cell: a column of the strategy */
+	int32	   *column_of;		/* of each cell: a column of the strategy; NULL: of blocks */
 	double	   *variance;		/* of each query for noise of variance 1 */
 	pe_reconstruction own;		/* of the workload */
 
@@ -93,7 +94,9 @@ typedef struct pe_aggregation
 	int			parts;
 	pe_source_of_part source[PE_MAX_SUMS];
 	pe_plan_part part[PE_MAX_SUMS];
-	pe_sums		sums;			/* one for each part */
+	int32	   *first_table;	/* of each part, and the end */
+	pe_sums		sums;			/* one for each table */
+	bool		in_periods;		/* of a series: rows of one period */
 	pe_question question;
 
 	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
@@ -124,6 +127,9 @@ extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
 /* Numbers that every row has, and the kept strategy of a request, 0: none; 0A000 if there are several. */
 extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
 extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
+
+/* 54000 if a release cannot hold so many measurements. */
+extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
 
 /* 22023 if max_stderr is asked for and the error of the first aggregate depends on rows. */
 extern void pe_aggregation_check_max_stderr(const pe_aggregation *aggregation);
@@ -160,6 +166,7 @@ extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 
 typedef struct pe_aggregate_noise
 {
 	pe_noise  **of_part;
+	int		  **lattice;		/* of each part: pe_plan_lattices_of_part */
 
 	/*
 	 * that they were: answers are made of so many measurements of each at most;

@@ -16,6 +16,7 @@
 #include "server/arguments.h"
 #include "ask/ask_series.h"
 #include "noise/interval.h"
+#include "optimum/optimum.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -140,7 +141,15 @@ measure_sums(pe_serial *s)
 	pe_aggregation *g = s->aggregation;
 
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
+	g->in_periods = true;
 	pe_aggregation_measure(g);
+	for (int i = 0; i < g->parts; i++)
+		if (g->part[i].strategy->blocks != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the groups tell too many classes of cells apart"),
+					 errdetail("Aggregates of a series take at most %d.", PE_OPTIMUM_CELLS),
+					 errhint("Ask for fewer groups, or for counts alone.")));
 	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL ||
 					  !pe_aggregation_take_shares(g, s->series->share)))
 		pe_serial_refuse_damaged(s);
@@ -201,6 +210,7 @@ pe_aggregate_noise
 pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 {
 	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, s->asked->ask.accounting, nano);
+	int		  **lattice = palloc0(s->aggregation->parts * sizeof(*lattice));
 
 	if (of_part == NULL && s->series->id == 0)
 		ereport(ERROR,
@@ -208,7 +218,7 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 				 errmsg("the sensitivity of the request is too large")));
 	if (of_part == NULL)
 		pe_serial_refuse_damaged(s);
-	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS};
+	return (pe_aggregate_noise) {of_part, lattice, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS};
 }
 
 static double

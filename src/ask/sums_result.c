@@ -161,15 +161,30 @@ total_of(const pe_strategy *strategy, const int64 *y)
 	return total;
 }
 
+/* Of the own queries of a part's space, in units of the integers. */
+static void
+estimate_part(const pe_aggregation *g, const pe_aggregate_noise *noise, int i, const int64 *y, double *estimate)
+{
+	const pe_space *s = space_of(g, i);
+	pe_reconstruction own = s->own;
+	pe_measured measured = s->measured;
+
+	/* parts of one space are in units of their own */
+	measured.lattice = noise->lattice[i];
+	own.measured = &measured;
+	pe_reconstruction_estimate(&own, y, estimate);
+}
+
 void
 pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise, const int64 *y, double *estimate)
 {
 	for (int i = 0; i < g->parts; i++)
 	{
 		const pe_space *s = space_of(g, i);
-		double		unit = ldexp(1, shift_of(g, i) - pe_noise_shift(noise->of_part[i]));
+		int			shift = noise->lattice[i] != NULL ? 0 : pe_noise_shift(noise->of_part[i]);
+		double		unit = ldexp(1, shift_of(g, i) - shift);
 
-		pe_reconstruction_estimate(&s->own, y, estimate);
+		estimate_part(g, noise, i, y, estimate);
 		for (int32 q = 0; q < s->workload.queries; q++)
 			*estimate++ *= unit;
 		if (has_total(g, i))
@@ -660,14 +675,16 @@ pe_aggregate_noise
 pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 {
 	pe_noise  **of_part = palloc0(g->parts * sizeof(*of_part));
+	int		  **lattice = palloc0(g->parts * sizeof(*lattice));
 
 	for (int i = 0; i < g->parts; i++)
 	{
 		of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
+		lattice[i] = pe_plan_lattices_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		if (of_part[i] == NULL)
 			elog(ERROR, "the noise of a part cannot be told");
 	}
-	return (pe_aggregate_noise) {of_part, 1, PE_MISS};
+	return (pe_aggregate_noise) {of_part, lattice, 1, PE_MISS};
 }
 
 pe_aggregate_result *

@@ -504,7 +504,7 @@ read_numbers(pe_sums *sums, int numbers, pe_cursor *from)
 static bool
 read_sums(pe_sums *sums, const pe_tables *tables, int conditions, pe_cursor *from)
 {
-	if (tables->tables > PE_MAX_SUMS || conditions < 0 || conditions > PE_MAX_CONDITIONS)
+	if (tables->tables > PE_MAX_SUM_TABLES || conditions < 0 || conditions > PE_MAX_CONDITIONS)
 		return false;
 	sums->sum = pe_alloc((size_t) tables->tables, sizeof(pe_sum));
 	sums->sums = tables->tables;

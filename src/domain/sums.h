@@ -40,6 +40,9 @@
 #define PE_MAX_CONDITIONS 16
 #define PE_MAX_SUMS 256
 
+/* The most tables that they are by. */
+#define PE_MAX_SUM_TABLES 8192
+
 /* The most that bounds of whole numbers are apart to be exact. */
 #define PE_NUMBER_WHOLE 65534
 

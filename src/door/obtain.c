@@ -118,6 +118,20 @@ problem_of(const pe_strategy_key *key, const pe_classes *classes)
 	};
 }
 
+bool
+pe_strategy_is_by_blocks(const pe_strategy_key *key)
+{
+	pe_strategy_problem problem;
+	pe_classes	classes;
+	bool		serve;
+
+	pe_classes_init(&key->workload, 1, &classes);
+	problem = problem_of(key, &classes);
+	serve = pe_blocks_serve(&problem);
+	pe_classes_free(&classes);
+	return serve;
+}
+
 /* A bound of all strategies for one that was made without. */
 static void
 add_bound(const pe_strategy_key *key, const pe_classes *classes, pe_strategy *strategy)

@@ -20,4 +20,7 @@
  */
 extern void pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found);
 
+/* Whether it would be one of blocks (blocks/blocks.h). */
+extern bool pe_strategy_is_by_blocks(const pe_strategy_key *key);
+
 #endif

@@ -215,10 +215,10 @@ sums_sizes(counting *c)
 	if (!pe_plan_is_of_sums(question->plan, question->sums.sums))
 		elog(ERROR, "the plan was made for other sums than are read");
 	quantiles_sizes(c);
-	c->shares = question->sums.tables->tables;
+	c->shares = question->sums.parts;
 	c->rows = pe_plan_rows(question->plan);
 	for (int32 i = 0; i < c->shares; i++)
-		c->width += question->sums.part[i].strategy->columns;
+		c->width += pe_plan_part_columns(&question->sums.part[i]);
 }
 
 static bytea *
@@ -243,13 +243,19 @@ static void
 sums_columns(counting *c)
 {
 	const pe_question *question = c->question;
-	const pe_tables *tables = question->sums.tables;
+	const int64_t *first = question->sums.tables->first;
 	int64	   *to = c->columns;
 
-	for (int32_t t = 0; t < tables->tables; t++)
+	for (int i = 0; i < question->sums.parts; i++)
 	{
-		add_up(c->counts + tables->first[t], tables->first[t + 1] - tables->first[t], question->sums.column_of[t], to);
-		to += question->sums.part[t].strategy->columns;
+		int64_t		from = first[question->sums.first_table[i]];
+		int64_t		cells = first[question->sums.first_table[i + 1]] - from;
+
+		if (question->sums.column_of[i] != NULL)
+			add_up(c->counts + from, cells, question->sums.column_of[i], to);
+		else
+			memcpy(to, c->counts + from, cells * sizeof(int64));
+		to += pe_plan_part_columns(&question->sums.part[i]);
 	}
 }
 

@@ -15,9 +15,9 @@
  * fails a fit runs once more, on nothing: what a first run drew never leaves.  Kinds
  * of plans, and where it is said what they release, for which neighbours, by which theorem:
  *
- *	  strategy	A x with noise: noise/gaussian.h, noise/laplace.h
+ *	  measurement	A_i x_i with noise for several vectors x_i of sums and counts, of a histogram one:
+ *				plan_measurement.c, noise/gaussian.h, noise/laplace.h
  *	  dawa		estimates by way of a private partition: counts/dawa.h
- *	  sums		A_i x_i with noise for several vectors x_i of sums and counts: plan_sums.c
  *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
@@ -87,7 +87,7 @@ typedef struct pe_plan_counts
 	double		scale;			/* standard deviations of noise in the error that max_stderr bounds */
 } pe_plan_counts;
 
-/* One vector of sums, and what is measured of it. */
+/* One vector of sums, or of counts, and what is measured of it. */
 typedef struct pe_plan_part
 {
 	const pe_strategy *strategy;	/* over the cells that the sums are by; it must outlive the plan */
@@ -100,6 +100,9 @@ typedef struct pe_plan_part
 	int32_t		cells;
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 } pe_plan_part;
+
+/* Counts, with the whole cost. */
+extern pe_plan_part pe_plan_whole(const pe_strategy *strategy);
 
 typedef struct pe_plan_sums
 {
@@ -205,8 +208,8 @@ extern bool pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules);
 extern double pe_plan_epsilon(const pe_plan *plan);
 
 /*
- * The noise on counts, and its sensitivity (squared where rho is counted); NULL
- * and 0 of other kinds, which draw several times.
+ * The noise of a measurement of one part, and its sensitivity (squared where rho
+ * is counted); NULL and 0 of others, which draw several times.
  */
 extern const pe_noise *pe_plan_noise(const pe_plan *plan);
 extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
@@ -225,11 +228,14 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
 								  pe_accounting accounting, int64_t nano);
 
-/* The noise of a part of a release of sums that cost nano, read again; NULL if there is none.  Free it with pe_free. */
+/* The same of a part. */
 extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules,
 									   pe_accounting accounting, int64_t nano);
 
-/* The sensitivity of a part (squared, unless the accounting is pure); false if it is too large to be served. */
+/*
+ * The sensitivity of a part (squared, unless the accounting is pure), of blocks that of one with D = 1 and the whole
+ * share; false if it is too large to be served.
+ */
 extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
 									 pe_accounting accounting, pe_u128 *sensitivity);
 
@@ -242,7 +248,12 @@ extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rul
 extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 
+/* How many numbers of what is read a part is measured from: columns, or of blocks the cells of their tables. */
+extern int64_t pe_plan_part_columns(const pe_plan_part *part);
+
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
+extern int *pe_plan_lattices_of_part(const pe_plan_part *part, const pe_plan_rules *rules,
+									 pe_accounting accounting, int64_t nano);
 extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules,
 							 pe_accounting accounting, int64_t nano);
 
@@ -252,10 +263,10 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  */
 
 /*
- * Counts per column of the strategy, of blocks per cell of the tables that they
- * need (pe_blocks_tables), of sums per column of the strategy of each part, one
- * after the other, noised: strategy->rows numbers in released, in units of
- * 2^-pe_noise_shift, of blocks of 2^-pe_plan_lattices.  exact: room for as
+ * Numbers per column of the strategy of each part, of blocks per cell of the
+ * tables that they need (pe_blocks_tables), one part after the other, noised:
+ * pe_plan_rows numbers in released, in units of 2^-pe_noise_shift of the part's
+ * noise, of blocks of 2^-pe_plan_lattices_of_part.  exact: room for as
  * many, wiped at the end; where pe_poll does not return, the caller wipes it.
  * hold is called when the draw that decides the release comes next: nothing
  * polls after it.
@@ -279,7 +290,7 @@ extern bool pe_plan_follows_presence(const pe_plan *plan, const pe_presence *pre
 /* Whether its parts are these sums, with their bounds and cells: the door asks it before it charges. */
 extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
 
-/* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
+/* The numbers that a measurement draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);
 
 /* pe_quantile_select on what the plan was made for; hold as above. */

@@ -104,55 +104,35 @@ blocks_are_small(const pe_blocks *blocks)
 	return true;
 }
 
-static pe_noise_vector *
-vectors_of_parts(const pe_plan_sums *sums, const pe_plan_rules *rules, pe_accounting accounting)
+/* Of counts one part, with the whole cost. */
+static pe_plan_sums
+parts_of_series(const pe_plan_series *series, pe_plan_part *whole)
 {
-	pe_noise_vector *vector = pe_alloc((size_t) sums->parts, sizeof(*vector));
-
-	for (int i = 0; i < sums->parts; i++)
-		if (!pe_plan_part_vector(&sums->part[i], rules, accounting, &vector[i]))
-		{
-			pe_free(vector);
-			return NULL;
-		}
-	return vector;
-}
-
-static pe_noise_vector *
-vector_of_matrix(const pe_strategy *cells, const pe_plan_rules *rules)
-{
-	pe_noise_vector *vector = pe_alloc(1, sizeof(*vector));
-
-	vector->count = (size_t) cells->rows;
-	if (pe_strategy_sensitivity_sq(cells, PE_ADD_REMOVE, rules->max_rows, &vector->sensitivity))
-		return vector;
-	pe_free(vector);
-	return NULL;
-}
-
-/* Of one period: one for each block or part, S_b, or one. */
-static pe_noise_vector *
-vectors_of_period(const pe_plan_series *series, pe_accounting accounting)
-{
-	pe_plan_rules rules = rules_of_period(series);
-
 	if (series->cells == NULL)
-		return vectors_of_parts(series->sums, &rules, accounting);
-	if (series->cells->blocks == NULL)
-		return vector_of_matrix(series->cells, &rules);
-	return blocks_are_small(series->cells->blocks)
-		? pe_plan_vectors_of(series->cells->blocks, &rules, accounting) : NULL;
+		return *series->sums;
+	*whole = pe_plan_whole(series->cells);
+	return (pe_plan_sums) {.parts = 1, .part = whole};
 }
 
-/* S_b C; *vectors of them.  NULL if they are too large to be served. */
+static bool
+parts_are_small(const pe_plan_sums *sums)
+{
+	for (int i = 0; i < sums->parts; i++)
+		if (sums->part[i].strategy->blocks != NULL && !blocks_are_small(sums->part[i].strategy->blocks))
+			return false;
+	return true;
+}
+
+/* S_v C; *vectors of them.  NULL if they are too large to be served. */
 static pe_noise_vector *
 vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting accounting, int32_t *vectors)
 {
-	pe_noise_vector *vector = vectors_of_period(series, accounting);
-	bool		served = vector != NULL;
+	pe_plan_rules rules = rules_of_period(series);
+	pe_plan_part whole;
+	pe_plan_sums sums = parts_of_series(series, &whole);
+	pe_noise_vector *vector = pe_plan_vectors_of_parts(sums.part, sums.parts, &rules, accounting, vectors);
+	bool		served = vector != NULL && parts_are_small(&sums);
 
-	*vectors = series->cells == NULL ? series->sums->parts : series->cells->blocks != NULL
-		? series->cells->blocks->blocks : 1;
 	for (int32_t v = 0; served && v < *vectors; v++)
 		served = enlarge(&vector[v].sensitivity, factor);
 	if (served)
@@ -161,22 +141,17 @@ vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting ac
 	return NULL;
 }
 
-/*
- * The noise that variances are in units of: of a part, or a strategy without
- * blocks, its own.  False if it is beyond what is served.
- */
+/* The noise that variances of a part are in units of.  False if it is beyond what is served. */
 static bool
-noise_of_series(const pe_plan_series *series, const pe_noise_vector *vector, pe_u128 factor,
-				pe_accounting accounting, pe_noise *noise)
+noise_of_series(const pe_plan_series *series, int part, pe_u128 factor, pe_accounting accounting, pe_noise *noise)
 {
 	pe_plan_rules rules = rules_of_period(series);
+	pe_plan_part whole;
+	pe_plan_sums sums = parts_of_series(series, &whole);
+	bool		served = pe_plan_part_noise(&sums.part[part], &rules, accounting, noise);
 
-	*noise = (pe_noise) {.accounting = accounting, .sensitivity = vector->sensitivity,
-		.lattice = vector->lattice, .rounded = true};
-	if (series->cells == NULL || series->cells->blocks == NULL)
-		return true;
-	*noise = pe_plan_unit_noise(series->cells->blocks, &rules, accounting);
-	return enlarge(&noise->sensitivity, factor);
+	noise->rounded = true;
+	return served && enlarge(&noise->sensitivity, factor);
 }
 
 /* ------------------------------------------------------------------
@@ -243,14 +218,15 @@ static pe_plan_status
 begin_series(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, pe_plan **made)
 {
 	pe_plan    *plan = *made = pe_plan_begin(&series_kind, ask);
+	pe_plan_part whole;
+	pe_plan_sums sums;
 
 	if ((series->cells == NULL) == (series->sums == NULL))
 		pe_bug("a series is of counts or of sums");
 	plan->series = *series;
-	plan->strategy = series->cells;
 	plan->rules = series->rules;
-	if (series->sums != NULL)
-		pe_plan_take_parts(plan, series->sums);
+	sums = parts_of_series(series, &whole);
+	pe_plan_take_parts(plan, &sums);
 	if (ask->accounting == PE_PURE)
 		return PE_PLAN_COST;
 	if (!take_factors(plan, paid))
@@ -258,8 +234,8 @@ begin_series(const pe_plan_ask *ask, const pe_plan_series *series, const pe_cont
 	plan->vector = vectors_of_series(series, plan->factor[NOISE], ask->accounting, &plan->vectors);
 	if (plan->vector == NULL)
 		return PE_PLAN_SENSITIVE;
-	return noise_of_series(series, plan->vector + (series->sums != NULL ? series->sums->bounded : 0),
-						   plan->factor[NOISE], ask->accounting, &plan->noise) ? PE_PLAN_MADE : PE_PLAN_SENSITIVE;
+	return noise_of_series(series, sums.bounded, plan->factor[NOISE], ask->accounting, &plan->noise)
+		? PE_PLAN_MADE : PE_PLAN_SENSITIVE;
 }
 
 pe_plan_status
@@ -367,7 +343,7 @@ pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, 
 	for (int i = 0; served && i < parts; i++)
 	{
 		noise[i] = pe_alloc(1, sizeof(**noise));
-		served = noise_of_series(series, vector + i, factor, accounting, noise[i]);
+		served = noise_of_series(series, i, factor, accounting, noise[i]);
 		noise[i]->nano = nano;
 	}
 	pe_free(vector);
@@ -407,39 +383,23 @@ pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, 
 
 /* What is counted in one period: numbers of it. */
 static size_t
-columns_of(const pe_plan *plan, const pe_tables *tables)
+columns_of(const pe_plan *plan)
 {
 	size_t		columns = 0;
 
-	if (plan->strategy != NULL)
-		return plan->strategy->blocks != NULL ? (size_t) tables->first[tables->tables]
-			: (size_t) plan->strategy->columns;
 	for (int i = 0; i < plan->parts; i++)
-		columns += (size_t) plan->part[i].strategy->columns;
+		columns += (size_t) pe_plan_part_columns(&plan->part[i]);
 	return columns;
-}
-
-/* A z, exact. */
-static void
-apply_cells(const pe_plan *plan, const pe_tables *tables, const int64_t *z, pe_i128 *exact)
-{
-	if (plan->strategy == NULL)
-		pe_plan_apply_parts(plan, z, exact);
-	else if (plan->strategy->blocks != NULL)
-		pe_blocks_apply(plan->strategy->blocks, tables, z, exact);
-	else
-		pe_strategy_apply(plan->strategy, z, exact);
 }
 
 /* A z of counts that pe_continual_weigh takes as they are. */
 static void
-measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns,
-			 const int64_t *counts, pe_i128 *exact)
+measure_part(const pe_plan *plan, int32_t t, size_t columns, const int64_t *counts, pe_i128 *exact)
 {
 	int64_t    *z = pe_alloc(columns, sizeof(*z));
 
 	pe_continual_weigh(plan->series.time, t, columns, counts, z);
-	apply_cells(plan, tables, z, exact);
+	pe_plan_apply_parts(plan, z, exact);
 	pe_wipe(z, columns * sizeof(*z));
 	pe_free(z);
 }
@@ -448,8 +408,7 @@ measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t col
 #define HALF 31
 
 static void
-measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns,
-			 const int64_t *sums, pe_i128 *exact)
+measure_sums(const pe_plan *plan, int32_t t, size_t columns, const int64_t *sums, pe_i128 *exact)
 {
 	size_t		numbers = columns * (size_t) (t + 1 - pe_continual_since(plan->series.time, t));
 	size_t		rows = (size_t) pe_plan_rows(plan);
@@ -458,10 +417,10 @@ measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t col
 
 	for (size_t i = 0; i < numbers; i++)
 		half[i] = sums[i] >> HALF;
-	measure_part(plan, tables, t, columns, half, high);
+	measure_part(plan, t, columns, half, high);
 	for (size_t i = 0; i < numbers; i++)
 		half[i] = sums[i] & ((INT64_C(1) << HALF) - 1);
-	measure_part(plan, tables, t, columns, half, exact);
+	measure_part(plan, t, columns, half, exact);
 	for (size_t i = 0; i < rows; i++)
 		exact[i] += high[i] * ((pe_i128) 1 << HALF);
 	pe_wipe(high, rows * sizeof(*high));
@@ -474,17 +433,7 @@ measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t col
 static void
 measure_exactly(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact)
 {
-	pe_tables	tables = {0};
-
-	if (plan->strategy == NULL)
-	{
-		measure_sums(plan, &tables, t, columns_of(plan, &tables), counts, exact);
-		return;
-	}
-	if (plan->strategy->blocks != NULL && !pe_blocks_tables(plan->strategy->blocks, &tables))
-		pe_bug("tables that were read cannot be told");
-	measure_part(plan, &tables, t, columns_of(plan, &tables), counts, exact);
-	pe_tables_free(&tables);
+	(plan->series.sums != NULL ? measure_sums : measure_part) (plan, t, columns_of(plan), counts, exact);
 }
 
 void

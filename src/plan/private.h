@@ -35,12 +35,12 @@ struct pe_plan
 	double		delta;
 	int64_t		delta_atto;		/* of keys: charged, in 1e-18 */
 	pe_plan_rules rules;
-	const pe_strategy *strategy;
-	pe_noise	noise;			/* of the strategy; of blocks, that of one with D = 1 and the whole share */
-	pe_noise_vector *vector;	/* of each block, or part; NULL: one matrix is measured */
-	int32_t		vectors;		/* of a series: how many */
-	int			parts;			/* of sums */
+	const pe_strategy *strategy;	/* of dawa: the columns */
+	pe_noise	noise;			/* of the only part, or of the one that max_stderr bounds in a series */
+	int			parts;			/* of a measurement, and of a period of a series */
 	pe_plan_part *part;
+	int32_t		vectors;		/* of all parts, those of blocks one by one */
+	pe_noise_vector *vector;
 	pe_dawa_plan dawa;
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
@@ -70,20 +70,21 @@ extern pe_allowance pe_plan_allowance(const pe_plan *plan);
 extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
 
 /*
- * What each block is drawn with; NULL if a sensitivity is too large to be served, or the shares are of the other norm.
- * And the noise of a block with D = 1 and the whole share: k^2 N, or k N, times 2^PE_SHARE_BITS.
+ * How many vectors a part is drawn in, and what each is drawn with; false, or NULL, if a sensitivity is too large to be
+ * served, or the shares of blocks are of the other norm.  pe_free.
  */
-extern pe_noise_vector *pe_plan_vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules,
-										   pe_accounting accounting);
-extern pe_noise pe_plan_unit_noise(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting);
+extern int32_t pe_plan_part_vectors(const pe_plan_part *part);
+extern bool pe_plan_vectors_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
+									pe_noise_vector *vector);
+extern pe_noise_vector *pe_plan_vectors_of_parts(const pe_plan_part *part, int parts, const pe_plan_rules *rules,
+												 pe_accounting accounting, int32_t *vectors);
 
-/*
- * The plan copies its parts, so that none changes once it is checked; and what
- * one is drawn with, false if its sensitivity is too large to be served.
- */
+/* The noise that variances of a part are in units of, without its cost; of blocks with D = 1 and the part's share. */
+extern bool pe_plan_part_noise(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
+							   pe_noise *noise);
+
+/* The plan copies its parts, so that none changes once it is checked. */
 extern void pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums);
-extern bool pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules,
-								pe_accounting accounting, pe_noise_vector *vector);
 
 /* A_i x_i of all parts, one after the other. */
 extern void pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact);

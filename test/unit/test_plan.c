@@ -413,7 +413,7 @@ column_of_cell(const pe_blocks *blocks, const pe_tables *tables, int cell, pe_i1
 static double
 loss_of(const pe_plan *plan, const pe_i128 *a, const pe_i128 *b)
 {
-	const pe_blocks *blocks = plan->strategy->blocks;
+	const pe_blocks *blocks = plan->part->strategy->blocks;
 	bool		pure = plan->accounting == PE_PURE;
 	double		k = plan->rules.max_rows;
 	double		loss = 0;
@@ -442,7 +442,7 @@ check_loss(const pe_plan *plan, const pe_tables *tables, double least)
 	double		most = 0;
 
 	for (int cell = 0; cell < BLOCK_CELLS; cell++)
-		column_of_cell(plan->strategy->blocks, tables, cell, column[cell]);
+		column_of_cell(plan->part->strategy->blocks, tables, cell, column[cell]);
 	for (int i = 0; i < BLOCK_CELLS; i++)
 		for (int j = 0; j < BLOCK_CELLS; j++)
 			most = fmax(most, loss_of(plan, column[i], i == j || !substitute ? NULL : column[j]));
@@ -454,12 +454,12 @@ check_loss(const pe_plan *plan, const pe_tables *tables, double least)
 static void
 check_drawn(const pe_plan *plan, const pe_tables *tables, int64_t cost)
 {
-	const pe_blocks *blocks = plan->strategy->blocks;
+	const pe_blocks *blocks = plan->part->strategy->blocks;
 	int64_t		table[BLOCK_ROWS];
 	pe_i128		exact[BLOCK_ROWS];
 	pe_i128		known[BLOCK_ROWS];
 	int64_t		released[BLOCK_ROWS];
-	int		   *lattice = pe_plan_lattices(plan->strategy, &plan->rules, plan->accounting, cost);
+	int		   *lattice = pe_plan_lattices(plan->part->strategy, &plan->rules, plan->accounting, cost);
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
 	bool		pure = plan->accounting == PE_PURE;
 

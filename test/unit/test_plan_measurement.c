@@ -1,5 +1,5 @@
 /*
- * test_plan_sums.c
+ * test_plan_measurement.c
  *	  Plans of sums: sensitivities against all neighbours of small tables, for every kind of part, what all
  *	  parts together lose, and measurements against what is told of them.
  *

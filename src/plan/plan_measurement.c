@@ -1,0 +1,500 @@
+/*
+ * plan_measurement.c
+ *	  Plans of a measurement: vectors of sums and counts, each measured by a
+ *	  strategy of its own, from one scan, for one cost.
+ *
+ * Released: y_i = A_i x_i + noise_i for every part i.  x_i are sums by cells of
+ * what rows add, integers in [-B_i, B_i] (of counts in [0, 1]); or counts of
+ * units by cells (domain/sums.h).  A histogram is one part, of counts, with the
+ * whole cost.
+ *
+ * Neighbours and sensitivity, of the dataset's rules; |a| is the largest norm
+ * of a column of A_i.  A unit adds to A_i x_i at most k vectors b a_j, b in
+ * [-B_i, B_i], k rows being left of each unit.  So
+ *
+ *		rows		add_remove  k B_i |a|          (norms are convex)
+ *					substitute  2 k B_i |a|        two such sums; of counts, b in {0, 1}, the strategy's own
+ *												   distance (strategy/strategy.h)
+ *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
+ *
+ * Of blocks (blocks/blocks.h) A_i is the stack of all of them, each scaled by
+ * its share: no column is longer than 1, and |a| = 1.  Block b of part i is
+ * drawn for B_i times what it is drawn for in a histogram, 2 B_i of substitute
+ * where b has a sign.
+ *
+ * All are integers, computed from the very A_i.  Part i gets noise for
+ * Delta_i / sqrt(share_i) (PE_PURE: Delta_i / share_i).  Shares are positive
+ * and add up to at most 1, so that for all neighbours together sum_i |A_i (x_i
+ * - x_i')|^2 / sigma_i^2 <= 2 rho (strategy/share.h): discrete Gaussian noise
+ * with a variance for each coordinate (Canonne, Kamath, Steinke,
+ * arXiv:2004.00010, Theorem 14).  PE_PURE: the same of L1 norms and scales.
+ *
+ * A condition, a number that is absent and an attribute without a cell only
+ * make b smaller.
+ *
+ * Cost: that rho.  A pure epsilon costs a cap in rho what any pure mechanism
+ * does; of a single vector, what Laplace noise of its width does.
+ */
+#include "plan/private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "accounting/conversion.h"
+#include "base/mem.h"
+#include "blocks/blocks.h"
+#include "strategy/share.h"
+
+/* ------------------------------------------------------------------
+ * Sensitivity
+ * ------------------------------------------------------------------
+ */
+
+pe_plan_part
+pe_plan_whole(const pe_strategy *strategy)
+{
+	return (pe_plan_part) {.strategy = strategy, .bound = 1, .share = PE_WHOLE_SHARE};
+}
+
+/* b^2 (PE_PURE: b) times; false if it is beyond what is served. */
+static bool
+enlarge(pe_u128 *sensitivity, uint64_t b, bool pure)
+{
+	for (int i = pure ? 1 : 2; i > 0 && b > 1; i--)
+	{
+		if (*sensitivity >= PE_LARGEST_SENSITIVITY / b)
+			return false;
+		*sensitivity *= b;
+	}
+	return true;
+}
+
+/* From what rows of counts do to what those of numbers do. */
+static bool
+enlarge_for_numbers(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
+{
+	/* what is signed can move from one bound to the other in the same cell */
+	bool		doubled = part->is_signed && rules->neighbours == PE_SUBSTITUTE;
+
+	return enlarge(sensitivity, (uint64_t) part->bound, pure) && (!doubled || enlarge(sensitivity, 2, pure));
+}
+
+static pe_neighbours
+neighbours_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
+{
+	return part->is_signed ? PE_ADD_REMOVE : rules->neighbours;
+}
+
+static bool
+rows_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
+{
+	pe_neighbours neighbours = neighbours_of_part(part, rules);
+	bool		served = pure
+		? pe_strategy_sensitivity_l1(part->strategy, neighbours, rules->max_rows, sensitivity)
+		: pe_strategy_sensitivity_sq(part->strategy, neighbours, rules->max_rows, sensitivity);
+
+	return served && enlarge_for_numbers(part, rules, pure, sensitivity);
+}
+
+static bool
+units_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
+{
+	return pure ? pe_strategy_people_l1(part->strategy, rules->neighbours, part->cells, sensitivity)
+		: pe_strategy_people_sq(part->strategy, rules->neighbours, part->cells, sensitivity);
+}
+
+/* Of a block with D = 1 and the whole share, times 2^PE_SHARE_BITS: k^2 N b^2, or k N b. */
+static bool
+unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
+{
+	pe_u128		rows = (pe_u128) rules->max_rows;
+
+	*sensitivity = pe_blocks_neighbours(part->strategy->blocks, neighbours_of_part(part, rules)) *
+		(pure ? rows : rows * rows);
+	return enlarge_for_numbers(part, rules, pure, sensitivity);
+}
+
+static void
+check_part(const pe_plan_part *part)
+{
+	if (part->cells < 0 || part->bound < 1 ||
+		(part->cells > 0 && (part->is_signed || part->bound != 1 || part->strategy->blocks != NULL)))
+		pe_bug("a part of a measurement that cannot be");
+}
+
+bool
+pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
+						 pe_accounting accounting, pe_u128 *sensitivity)
+{
+	bool		pure = accounting == PE_PURE;
+
+	check_part(part);
+	if (part->cells > 0)
+		return units_sensitivity(part, rules, pure, sensitivity);
+	if (part->strategy->blocks == NULL)
+		return rows_sensitivity(part, rules, pure, sensitivity);
+	if (!unit_sensitivity(part, rules, pure, sensitivity))
+		return false;
+	*sensitivity = (*sensitivity + PE_WHOLE_SHARE - 1) >> PE_SHARE_BITS;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Noise
+ * ------------------------------------------------------------------
+ */
+
+int32_t
+pe_plan_part_vectors(const pe_plan_part *part)
+{
+	return part->strategy->blocks != NULL ? part->strategy->blocks->blocks : 1;
+}
+
+/* From the whole cost to a share of it. */
+static bool
+share_out(const pe_plan_part *part, bool pure, pe_u128 *sensitivity, int *lattice)
+{
+	const uint64_t whole = PE_WHOLE_SHARE;
+	int			finer;
+
+	if (part->share == whole)
+		return true;
+	if (!pe_share_calibrate(pure ? PE_L1 : PE_L2, *sensitivity, &whole, 1, part->share, sensitivity, &finer))
+		return false;
+	*lattice += finer;
+	return true;
+}
+
+static bool
+vectors_of_blocks(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_noise_vector *vector)
+{
+	const pe_blocks *blocks = part->strategy->blocks;
+	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
+	int		   *lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
+	bool		served = (blocks->norm == PE_L1) == pure &&
+		pe_blocks_calibrate(blocks, neighbours_of_part(part, rules), rules->max_rows, sensitivity, lattice);
+
+	for (int32_t b = 0; served && b < blocks->blocks; b++)
+	{
+		vector[b] = (pe_noise_vector) {sensitivity[b], lattice[b], (size_t) (blocks->first[b + 1] - blocks->first[b])};
+		served = enlarge_for_numbers(part, rules, pure, &vector[b].sensitivity) &&
+			share_out(part, pure, &vector[b].sensitivity, &vector[b].lattice);
+	}
+	pe_free(sensitivity);
+	pe_free(lattice);
+	return served;
+}
+
+bool
+pe_plan_vectors_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
+						pe_noise_vector *vector)
+{
+	bool		pure = accounting == PE_PURE;
+
+	check_part(part);
+	if (part->strategy->blocks != NULL)
+		return vectors_of_blocks(part, rules, pure, vector);
+	*vector = (pe_noise_vector) {.count = (size_t) part->strategy->rows};
+	return pe_plan_part_sensitivity(part, rules, accounting, &vector->sensitivity) &&
+		share_out(part, pure, &vector->sensitivity, &vector->lattice);
+}
+
+pe_noise_vector *
+pe_plan_vectors_of_parts(const pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting,
+						 int32_t *vectors)
+{
+	pe_noise_vector *vector;
+	pe_noise_vector *to;
+
+	*vectors = 0;
+	for (int i = 0; i < parts; i++)
+		*vectors += pe_plan_part_vectors(&part[i]);
+	to = vector = pe_alloc((size_t) *vectors, sizeof(*vector));
+	for (int i = 0; i < parts; i++)
+	{
+		if (!pe_plan_vectors_of_part(&part[i], rules, accounting, to))
+		{
+			pe_free(vector);
+			return NULL;
+		}
+		to += pe_plan_part_vectors(&part[i]);
+	}
+	return vector;
+}
+
+/* Whether noise is drawn for its own sensitivity, in whole numbers: of one matrix with the whole cost. */
+static bool
+is_drawn_whole(const pe_plan_part *part)
+{
+	return part->strategy->blocks == NULL && part->share == PE_WHOLE_SHARE;
+}
+
+bool
+pe_plan_part_noise(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise *noise)
+{
+	bool		pure = accounting == PE_PURE;
+
+	*noise = (pe_noise) {.accounting = accounting, .rounded = part->share != PE_WHOLE_SHARE};
+	check_part(part);
+	if (part->strategy->blocks == NULL)
+		return pe_plan_part_sensitivity(part, rules, accounting, &noise->sensitivity) &&
+			share_out(part, pure, &noise->sensitivity, &noise->lattice);
+	noise->lattice = pure ? PE_SHARE_BITS : PE_SHARE_BITS / 2;
+	return unit_sensitivity(part, rules, pure, &noise->sensitivity) &&
+		share_out(part, pure, &noise->sensitivity, &noise->lattice);
+}
+
+pe_noise *
+pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
+{
+	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
+
+	if (pe_plan_part_noise(part, rules, accounting, noise))
+	{
+		noise->nano = nano;
+		return noise;
+	}
+	pe_free(noise);
+	return NULL;
+}
+
+pe_noise *
+pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
+{
+	pe_plan_part whole = pe_plan_whole(strategy);
+
+	return pe_plan_noise_of_part(&whole, rules, accounting, nano);
+}
+
+int *
+pe_plan_lattices_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
+{
+	int32_t		blocks = pe_plan_part_vectors(part);
+	pe_noise_vector *vector = pe_alloc((size_t) blocks, sizeof(*vector));
+	int		   *lattice = NULL;
+
+	if (part->strategy->blocks != NULL && pe_plan_vectors_of_part(part, rules, accounting, vector))
+	{
+		lattice = pe_alloc((size_t) blocks, sizeof(*lattice));
+		for (int32_t b = 0; b < blocks; b++)
+		{
+			const pe_noise noise = {accounting, vector[b].sensitivity, nano, vector[b].lattice, true};
+
+			lattice[b] = pe_noise_shift(&noise);
+		}
+	}
+	pe_free(vector);
+	return lattice;
+}
+
+int *
+pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
+{
+	pe_plan_part whole = pe_plan_whole(strategy);
+
+	return pe_plan_lattices_of_part(&whole, rules, accounting, nano);
+}
+
+/* ------------------------------------------------------------------
+ * The kind
+ * ------------------------------------------------------------------
+ */
+
+/* Of every vector; of one part also what variances are in units of. */
+static bool
+measurement_serves(const pe_plan *plan)
+{
+	for (int32_t i = 0; i < plan->vectors; i++)
+		if (!pe_noise_is_served(plan->accounting, plan->vector[i].sensitivity, plan->nano))
+			return false;
+	return plan->parts > 1 || pe_noise_is_served(plan->accounting, plan->noise.sensitivity, plan->nano);
+}
+
+/* Laplace noise of several widths costs a cap what any pure mechanism does. */
+static pe_cost
+measurement_cost(const pe_plan *plan)
+{
+	int64_t		as_rho = 0;
+
+	if (plan->accounting == PE_PURE)
+		as_rho = plan->parts == 1 && is_drawn_whole(plan->part)
+			? pe_nano_rho_of_laplace(plan->rules.cap, plan->nano, plan->noise.sensitivity)
+			: pe_nano_rho_of_pure(plan->rules.cap, plan->nano);
+	return pe_cost_exact(plan->accounting, plan->nano, as_rho);
+}
+
+/* The tables that blocks are measured from; pe_tables_free. */
+static pe_tables
+tables_of_blocks(const pe_blocks *blocks)
+{
+	pe_tables	tables;
+
+	if (!pe_blocks_tables(blocks, &tables))
+		pe_bug("tables that were read cannot be told");
+	return tables;
+}
+
+int64_t
+pe_plan_part_columns(const pe_plan_part *part)
+{
+	pe_tables	tables;
+	int64_t		cells;
+
+	if (part->strategy->blocks == NULL)
+		return part->strategy->columns;
+	tables = tables_of_blocks(part->strategy->blocks);
+	cells = tables.first[tables.tables];
+	pe_tables_free(&tables);
+	return cells;
+}
+
+/* The shares and the sensitivities are of the very blocks that are applied: blocks/blocks.h. */
+static void
+apply_part(const pe_plan_part *part, const int64_t *columns, pe_i128 *exact)
+{
+	pe_tables	tables;
+
+	if (part->strategy->blocks == NULL)
+	{
+		pe_strategy_apply(part->strategy, columns, exact);
+		return;
+	}
+	tables = tables_of_blocks(part->strategy->blocks);
+	pe_blocks_apply(part->strategy->blocks, &tables, columns, exact);
+	pe_tables_free(&tables);
+}
+
+void
+pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact)
+{
+	for (int i = 0; i < plan->parts; i++)
+	{
+		apply_part(&plan->part[i], columns, exact);
+		columns += pe_plan_part_columns(&plan->part[i]);
+		exact += plan->part[i].strategy->rows;
+	}
+}
+
+static void
+measure_parts(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact,
+			  int64_t *released, void (*hold) (void))
+{
+	pe_plan_apply_parts(plan, columns, exact);
+	hold();
+	if (plan->parts == 1 && is_drawn_whole(plan->part))
+		pe_noise_draw_fine(allowance, plan->noise.sensitivity, plan->nano, exact, (size_t) plan->part->strategy->rows,
+						   released);
+	else
+		pe_noise_draw_vectors(allowance, plan->vector, (size_t) plan->vectors, plan->nano, exact, released);
+}
+
+static const pe_plan_kind measurement_kind = {
+	measurement_serves, measurement_cost, pe_plan_drawn_exactly, measure_parts
+};
+
+void
+pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums)
+{
+	uint64_t	left = PE_WHOLE_SHARE;
+
+	plan->parts = sums->parts;
+	plan->part = pe_alloc((size_t) sums->parts, sizeof(*plan->part));
+	memcpy(plan->part, sums->part, (size_t) sums->parts * sizeof(*plan->part));
+	for (int i = 0; i < sums->parts; i++)
+	{
+		if (plan->part[i].share == 0 || plan->part[i].share > left)
+			pe_bug("shares of sums that are more than the whole");
+		left -= plan->part[i].share;
+	}
+}
+
+pe_plan_status
+pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made)
+{
+	pe_plan    *plan = *made = pe_plan_begin(&measurement_kind, ask);
+	int64_t		nano = pe_plan_nano(ask, false);
+	pe_noise	bounded;
+
+	pe_plan_take_parts(plan, sums);
+	plan->rules = sums->rules;
+	if (!pe_plan_part_noise(&plan->part[sums->bounded], &plan->rules, ask->accounting, &bounded))
+		return PE_PLAN_SENSITIVE;
+	plan->vector = pe_plan_vectors_of_parts(plan->part, plan->parts, &plan->rules, ask->accounting, &plan->vectors);
+	if (plan->vector == NULL)
+		return PE_PLAN_SENSITIVE;
+	if (plan->parts == 1)
+		plan->noise = bounded;
+	if (ask->max_stderr > 0)
+		nano = pe_noise_least_nano(ask->accounting, bounded.sensitivity, ask->max_stderr,
+								   ldexp(sums->scale, -bounded.lattice));
+	return pe_plan_end(plan, nano);
+}
+
+/* How many tables are read for a part. */
+static int32_t
+tables_of_part(const pe_plan_part *part)
+{
+	pe_tables	tables;
+	int32_t		count;
+
+	if (part->strategy->blocks == NULL)
+		return 1;
+	tables = tables_of_blocks(part->strategy->blocks);
+	count = tables.tables;
+	pe_tables_free(&tables);
+	return count;
+}
+
+bool
+pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
+{
+	bool		same = plan->kind == &measurement_kind || plan->series.sums != NULL;
+	int32_t		sum = 0;
+
+	for (int i = 0; same && i < plan->parts; i++)
+	{
+		int32_t		end = sum + tables_of_part(&plan->part[i]);
+
+		for (same = sum < end && end <= sums->sums; same && sum < end; sum++)
+			same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[sum]) &&
+				plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[sum]) &&
+				plan->part[i].cells == sums->sum[sum].most;
+	}
+	return same && sum == sums->sums;
+}
+
+int64_t
+pe_plan_rows(const pe_plan *plan)
+{
+	int64_t		rows = 0;
+
+	for (int i = 0; i < plan->parts; i++)
+		rows += plan->part[i].strategy->rows;
+	return rows;
+}
+
+/* ------------------------------------------------------------------
+ * A single part
+ * ------------------------------------------------------------------
+ */
+
+const pe_noise *
+pe_plan_noise(const pe_plan *plan)
+{
+	return (plan->kind == &measurement_kind && plan->parts == 1) || plan->series.time != NULL ? &plan->noise : NULL;
+}
+
+pe_u128
+pe_plan_sensitivity(const pe_plan *plan)
+{
+	return plan->noise.sensitivity;
+}
+
+double
+pe_plan_stderr_at(const pe_plan *plan, int64_t nano)
+{
+	pe_noise	noise = plan->noise;
+
+	noise.nano = nano;
+	return pe_noise_stderr(&noise);
+}
