@@ -208,12 +208,10 @@ pe_histogram_mean_variance(pe_histogram *h)
 static char *
 canonical_text(const pe_histogram *h, char **names)
 {
+	char	   *count = "count(*)";
 	StringInfoData text;
 
-	pe_text_begin(&text, &h->asked, "histogram");
-	pe_text_add_names(&text, "attributes", names, h->attributes);
-	pe_text_add(&text, "workload", h->workload.canonical);
-	pe_text_add(&text, "predicate", h->predicate);
+	pe_text_begin_measurement(&text, &h->asked, &count, 1, names, h->attributes, h->workload.canonical, h->predicate);
 	pe_text_end(&text, &h->asked, pe_method_name(h->method));
 	return text.data;
 }

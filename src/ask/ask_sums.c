@@ -1225,18 +1225,34 @@ add_never_null(StringInfo text, const pe_aggregation *g)
 		pe_text_add_names(text, "never_null", names, count);
 }
 
+bool
+pe_aggregation_counts_units(const pe_aggregation *g)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		if (g->needed.sum[s].kind == PE_SUM_UNITS)
+			return true;
+	return false;
+}
+
+/* Whether it is all that dp.histogram measures, and has the same release: rows by attributes as they are. */
+static bool
+is_histogram(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->groups; i++)
+		if (g->columns[i].roll_up != NULL)
+			return false;
+	return g->aggregates == 1 && strcmp(g->text[0], "count(*)") == 0;
+}
+
 static char *
 canonical_text(pe_aggregation *g, char **names)
 {
 	StringInfoData text;
 
-	pe_text_begin(&text, &g->asked, "aggregate");
-	pe_text_add_names(&text, "aggregates", g->text, g->aggregates);
-	pe_text_add_names(&text, "attributes", names, g->groups);
-	pe_text_add(&text, "workload", g->space[0].workload.canonical);
-	pe_text_add(&text, "predicate", g->predicate);
+	pe_text_begin_measurement(&text, &g->asked, g->text, g->aggregates, names, g->groups,
+							  g->space[0].workload.canonical, g->predicate);
 	add_never_null(&text, g);
-	if (g->cells_per_unit > 0)
+	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	pe_text_end(&text, &g->asked, method_of(g));
 	return text.data;
@@ -1291,6 +1307,7 @@ fill_question(pe_aggregation *g)
 	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
 	charge->attribute = names;
 	charge->attributes = g->groups;
+	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
 	charge->predicate = g->predicate;
 	charge->strategy_id = pe_aggregation_strategy_id(g);
 }

@@ -128,6 +128,9 @@ extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
 extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
 extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
 
+/* Whether units are counted by any aggregate. */
+extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
+
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
 

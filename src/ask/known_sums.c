@@ -174,8 +174,8 @@ candidates(const pe_aggregation *g, uint64 *count)
 {
 	static pe_statement find = {NULL,
 		"SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates', declared) id, " COST " AS nano "
-		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NULL "
-		"AND request::jsonb->>'kind' = 'aggregate' AND accounting = $3 AND attributes = $4 "
+		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
+		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method IN ('optimal', 'exponential') AND accounting = $3 AND attributes = $4 "
 		"AND request::jsonb->>'workload' = $5 "
 		"AND predicate IS NOT DISTINCT FROM $6 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $7 "
 		"AND coalesce((request::jsonb->>'cells_per_unit')::int8, 0) = $8 AND request::jsonb->'aggregates' @> $9::jsonb "

@@ -220,6 +220,17 @@ pe_text_add_names(StringInfo text, const char *key, char **name, int count)
 }
 
 void
+pe_text_begin_measurement(StringInfo text, const pe_asked *asked, char **aggregate, int aggregates,
+						  char **attribute, int attributes, const char *workload, const char *predicate)
+{
+	pe_text_begin(text, asked, PE_MEASUREMENT);
+	pe_text_add_names(text, "aggregates", aggregate, aggregates);
+	pe_text_add_names(text, "attributes", attribute, attributes);
+	pe_text_add(text, "workload", workload);
+	pe_text_add(text, "predicate", predicate);
+}
+
+void
 pe_text_add_declared(StringInfo text, const pe_asked *asked)
 {
 	if (pe_dataset_declared(asked->dataset) > 1)

@@ -136,6 +136,11 @@ extern void pe_text_begin(StringInfo text, const pe_asked *asked, const char *ki
 extern void pe_text_add(StringInfo text, const char *key, const char *value);	/* NULL: null */
 extern void pe_text_add_names(StringInfo text, const char *key, char **name, int count);
 
+/* The kind of all that is made of sums and counts; and the beginning of its text. */
+#define PE_MEASUREMENT "measurement"
+extern void pe_text_begin_measurement(StringInfo text, const pe_asked *asked, char **aggregate, int aggregates,
+									  char **attribute, int attributes, const char *workload, const char *predicate);
+
 /* which declarations the attributes are of, when all are loaded */
 extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);
 extern void pe_text_names(StringInfo text, char **name, int count);

@@ -25,15 +25,6 @@
  * ------------------------------------------------------------------
  */
 
-static bool
-counts_units(const pe_aggregation *g)
-{
-	for (int s = 0; s < g->needed.sums; s++)
-		if (g->needed.sum[s].kind == PE_SUM_UNITS)
-			return true;
-	return false;
-}
-
 /* A unit is in one period alone, the same at every reading, or periods are not added up. */
 static bool
 tells_units(const pe_serial *s)
@@ -57,7 +48,7 @@ check_aggregates(const pe_serial *s)
 				 errmsg("quantiles of an attribute with a single bin do not go with a series"),
 				 errdetail("They are chosen on a grid, and what is chosen of periods does not add up."),
 				 errhint("Quantiles of an attribute with bins do.")));
-	if (counts_units(g) && !tells_units(s))
+	if (pe_aggregation_counts_units(g) && !tells_units(s))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("count(distinct unit) does not go with totals and windows"),
@@ -266,7 +257,7 @@ add_text(StringInfo text, const pe_serial *s)
 	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
 	if (s->series->never_nulls > 0)
 		pe_text_add_names(text, "never_null", s->series->never_null, s->series->never_nulls);
-	if (counts_units(g))
+	if (pe_aggregation_counts_units(g))
 		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	appendStringInfoString(text, ", \"shares\": [");
 	for (int i = 0; i < g->parts; i++)
@@ -295,7 +286,7 @@ keep_sums(pe_serial *s)
 		series->aggregate[i] = named_text(g, i);
 	series->never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
 	series->never_nulls = pe_aggregation_never_null(g, series->never_null);
-	series->cells_per_unit = counts_units(g) ? g->cells_per_unit : 0;
+	series->cells_per_unit = pe_aggregation_counts_units(g) ? g->cells_per_unit : 0;
 	series->shares = g->parts;
 	series->share = palloc(g->parts * sizeof(int64));
 	for (int i = 0; i < g->parts; i++)

@@ -106,7 +106,7 @@ static const struct
 	const char *hint;
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
-	{"aggregate", "holds aggregates",
+	{PE_MEASUREMENT, "holds aggregates",
 		"dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},

@@ -18,7 +18,7 @@ typedef struct pe_release
 	int			version;		/* of the data it is from */
 	int			attributes;
 	char	  **names;
-	char	   *kind;			/* of the canonical request: "histogram", ... */
+	char	   *kind;			/* of the canonical request: "measurement", ... */
 	char	   *workload_text;	/* NULL: it has no counts per cell */
 	bytea	   *payload;
 	pe_dataset *dataset;

@@ -57,7 +57,7 @@ restore(pe_stored_aggregates *s)
 	pe_aggregation *g = &s->aggregation;
 
 	pe_release_read_row(r);
-	if (r->kind == NULL || strcmp(r->kind, "aggregate") != 0)
+	if (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0)
 		refuse_kind(r);
 	pe_release_check_version(r);
 	r->value = pe_payload_read(r->payload, &r->values);

@@ -93,16 +93,24 @@ pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 	return true;
 }
 
-/* The shares as they were then, and that all measurements are there. */
-static void
+/* What stands in front of the measurements: the shares as they were then, of several parts. */
+static int64
+shares_in_front(const pe_aggregation *g)
+{
+	return g->parts > 1 ? g->parts : 0;
+}
+
+/* The measurements; all of them are there. */
+static const int64 *
 read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
 {
-	int64		rows = g->parts;
+	int64		rows = shares_in_front(g);
 
 	for (int i = 0; i < g->parts; i++)
 		rows += g->part[i].strategy->rows;
-	if (values != rows || !pe_aggregation_take_shares(g, value))
+	if (values != rows || (g->parts > 1 && !pe_aggregation_take_shares(g, value)))
 		refuse_payload(release);
+	return value + shares_in_front(g);
 }
 
 /* ------------------------------------------------------------------
@@ -692,6 +700,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 					   int64 nano, double miss)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
+	const int64 *measured;
 	pe_aggregate_noise noise;
 	double	   *estimate;
 
@@ -703,11 +712,11 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 	PE_UNDONE();
 	load_strategies(g, release, strategy_id);
 	PE_END_UNDONE();
-	read_shares(g, release, value, values);
+	measured = read_shares(g, release, value, values);
 	noise = pe_aggregation_noise(g, nano);
 	noise.miss = miss;
 	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
-	pe_aggregation_estimate(g, &noise, value + g->parts, estimate);
+	pe_aggregation_estimate(g, &noise, measured, estimate);
 	pe_aggregation_answers(g, &noise, estimate, 1, result);
 	pe_free(estimate);
 	return result;

@@ -74,7 +74,7 @@ typedef struct pe_question
 			const pe_sums *sums;
 			const pe_tables *tables;	/* one for each sum */
 			int			parts;
-			const pe_plan_part *part;	/* the share of each stands in front of the measurements that are stored */
+			const pe_plan_part *part;	/* of several the shares stand in front of what is stored */
 			const int32 *first_table;	/* of each part, and the end: blocks have several */
 			int32	  **column_of;	/* of each cell of the table of each part, as of cells; NULL: of blocks */
 			int64		chosen; /* how many quantiles */

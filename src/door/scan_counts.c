@@ -27,7 +27,7 @@ typedef struct counting
 	int64		width;			/* how many there are */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	int64		rows;			/* that are measured */
-	int32		shares;			/* that stand in front of them */
+	int32		shares;			/* that stand in front of them: of several parts */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
 
@@ -215,9 +215,9 @@ sums_sizes(counting *c)
 	if (!pe_plan_is_of_sums(question->plan, question->sums.sums))
 		elog(ERROR, "the plan was made for other sums than are read");
 	quantiles_sizes(c);
-	c->shares = question->sums.parts;
+	c->shares = question->sums.parts > 1 ? question->sums.parts : 0;
 	c->rows = pe_plan_rows(question->plan);
-	for (int32 i = 0; i < c->shares; i++)
+	for (int i = 0; i < question->sums.parts; i++)
 		c->width += pe_plan_part_columns(&question->sums.part[i]);
 }
 

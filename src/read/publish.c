@@ -244,7 +244,7 @@ has_aggregates(int64 id)
 	PE_UNDONE();
 	pe_release_read_row(&r);
 	PE_END_UNDONE();
-	return r.kind != NULL && strcmp(r.kind, "aggregate") == 0;
+	return r.workload_text == NULL && r.kind != NULL && strcmp(r.kind, PE_MEASUREMENT) == 0;
 }
 
 Datum
