@@ -211,7 +211,8 @@ canonical_text(const pe_histogram *h, char **names)
 	char	   *count = "count(*)";
 	StringInfoData text;
 
-	pe_text_begin_measurement(&text, &h->asked, &count, 1, names, h->attributes, h->workload.canonical, h->predicate);
+	pe_text_begin_measurement(&text, &h->asked, &count, 1, names, h->attributes,
+							  pe_text_of_workload(&h->workload, h->columns, h->attributes), h->predicate);
 	pe_text_end(&text, &h->asked, pe_method_name(h->method));
 	return text.data;
 }

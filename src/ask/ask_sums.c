@@ -389,17 +389,6 @@ is_grouping(const pe_term *term, uint32 *set)
  * ------------------------------------------------------------------
  */
 
-static char *
-identity_text(const pe_column *columns, int count)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "", quote_identifier(columns[i].name));
-	return count > 0 ? text.data : pstrdup("identity");
-}
-
 /* A space over some attributes of the domain, with its workload. */
 static int
 add_space(pe_aggregation *g, uint32 set, const char *workload)
@@ -414,7 +403,7 @@ add_space(pe_aggregation *g, uint32 set, const char *workload)
 	s->set = set;
 	s->domain = pe_columns_domain(columns, s->attributes, 0);
 	pe_parse_columns_workload(g->asked.dataset, columns, s->domain,
-							  workload != NULL ? workload : identity_text(columns, s->attributes), &s->workload);
+							  workload != NULL ? workload : pe_text_of_identity(columns, s->attributes), &s->workload);
 	return g->spaces++;
 }
 
@@ -528,7 +517,7 @@ quantile_attribute(const pe_aggregation *g, const pe_sum *sum)
 static const char *
 times_groups(const pe_aggregation *g, const char *factor)
 {
-	return g->groups > 0 ? psprintf("%s * %s", identity_text(g->columns, g->groups), factor) : factor;
+	return g->groups > 0 ? psprintf("%s * %s", pe_text_of_identity(g->columns, g->groups), factor) : factor;
 }
 
 /*
@@ -1250,7 +1239,7 @@ canonical_text(pe_aggregation *g, char **names)
 	StringInfoData text;
 
 	pe_text_begin_measurement(&text, &g->asked, g->text, g->aggregates, names, g->groups,
-							  g->space[0].workload.canonical, g->predicate);
+							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
 	add_never_null(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);

@@ -190,7 +190,7 @@ candidates(const pe_aggregation *g, uint64 *count)
 	Datum		values[10] = {
 		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
 		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)),
-		0, CStringGetTextDatum(g->space[0].workload.canonical),
+		0, CStringGetTextDatum(pe_text_of_workload(&g->space[0].workload, g->columns, g->groups)),
 		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
 		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), Int64GetDatum(g->cells_per_unit),
 		texts_as_json(g), pe_known_budgets(dataset)

@@ -219,6 +219,23 @@ pe_text_add_names(StringInfo text, const char *key, char **name, int count)
 	pe_text_names(text, name, count);
 }
 
+char *
+pe_text_of_identity(const pe_column *columns, int count)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "", quote_identifier(columns[i].name));
+	return count > 0 ? text.data : pstrdup("identity");
+}
+
+const char *
+pe_text_of_workload(const pe_workload *workload, const pe_column *columns, int count)
+{
+	return strcmp(workload->canonical, pe_text_of_identity(columns, count)) == 0 ? "identity" : workload->canonical;
+}
+
 void
 pe_text_begin_measurement(StringInfo text, const pe_asked *asked, char **aggregate, int aggregates,
 						  char **attribute, int attributes, const char *workload, const char *predicate)

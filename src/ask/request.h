@@ -15,6 +15,7 @@
 #include "server/arguments.h"
 #include "ask/polytope.h"
 #include "ledger/budget.h"
+#include "ledger/columns.h"
 #include "ledger/wire.h"
 #include "plan/plan.h"
 
@@ -140,6 +141,10 @@ extern void pe_text_add_names(StringInfo text, const char *key, char **name, int
 #define PE_MEASUREMENT "measurement"
 extern void pe_text_begin_measurement(StringInfo text, const pe_asked *asked, char **aggregate, int aggregates,
 									  char **attribute, int attributes, const char *workload, const char *predicate);
+
+/* The workload of all cells, with the names of its attributes; and the text of any, in which it is "identity". */
+extern char *pe_text_of_identity(const pe_column *columns, int count);
+extern const char *pe_text_of_workload(const pe_workload *workload, const pe_column *columns, int count);
 
 /* which declarations the attributes are of, when all are loaded */
 extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);

@@ -18,7 +18,7 @@ static void
 read_request(pe_stored_aggregates *s)
 {
 	static pe_statement find = {NULL,
-		"SELECT ARRAY(SELECT jsonb_array_elements_text(q->'aggregates')), q->>'workload', "
+		"SELECT ARRAY(SELECT jsonb_array_elements_text(q->'aggregates')), nullif(q->>'workload', 'identity'), "
 		"(q->>'cells_per_unit')::int8, ARRAY(SELECT jsonb_array_elements_text(q->'never_null')), "
 		"coalesce((q->>'rho')::int8, (q->>'epsilon')::int8) "
 	"FROM (SELECT request::jsonb AS q FROM dp_ledger.release WHERE id = $1) r", 1, {INT8OID}};
