@@ -1015,11 +1015,7 @@ pe_aggregation_check_measurements(int64 rows, bool by_blocks)
 static void
 check_measurements(const pe_aggregation *g)
 {
-	int64		rows = g->parts;
-
-	for (int i = 0; i < g->parts; i++)
-		rows += g->part[i].strategy->rows;
-	pe_aggregation_check_measurements(rows, true);
+	pe_aggregation_check_measurements(g->parts + pe_aggregation_rows_before(g, g->parts), true);
 }
 
 /* Estimates and totals of each sum, and a result of each aggregate. */

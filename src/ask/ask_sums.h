@@ -16,6 +16,8 @@
 #include "ledger/strategies.h"
 #include "blocks/reconstruct.h"
 
+struct pe_known_pair;
+
 /* Attributes that sums are by, and what is measured of them. */
 typedef struct pe_space
 {
@@ -40,6 +42,7 @@ typedef struct pe_space
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	bool		derived;		/* answers follow from what was measured elsewhere (known_sums.c) */
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
 	double	   *above_variance;
@@ -162,6 +165,13 @@ typedef struct pe_aggregate_result
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value,
 												   int64 values, int64 strategy_id, int64 nano, double miss);
 
+/* The measurements that a release holds, with the strategies and the shares of then.  XX001 if they do not fit. */
+extern const int64 *pe_aggregation_measured(pe_aggregation *aggregation, int64 release, const int64 *value,
+											int64 values, int64 strategy_id);
+
+/* How many of them stand in front of those of a part. */
+extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int part);
+
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
 
@@ -191,6 +201,15 @@ extern pe_aggregate_noise pe_aggregation_noise(const pe_aggregation *aggregation
 extern int32 pe_aggregation_estimates(const pe_aggregation *aggregation);
 extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise,
 									const int64 *value, double *estimate);
+
+/*
+ * The same of part i of a request alone, from part j of `of`, which measured y:
+ * over what pair says (known.h), NULL: over the same groups.  Returns how many
+ * they are.
+ */
+extern int32 pe_aggregation_estimate_part(const pe_aggregation *of, const pe_aggregate_noise *noise, int j,
+										  const pe_aggregation *aggregation, int i,
+										  const struct pe_known_pair *pair, const int64 *y, double *estimate);
 extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
 								   const double *estimate, double variance, pe_aggregate_result *result);
 
@@ -202,8 +221,9 @@ typedef struct pe_aggregate_errors
 	pe_error_law law;
 } pe_aggregate_errors;
 
-/* Of one that cost nano, and is not of quantiles on a grid. */
-extern pe_aggregate_errors pe_aggregation_errors_at(const pe_aggregation *aggregation, int64 nano, double miss);
+/* Of one that is not of quantiles on a grid. */
+extern pe_aggregate_errors pe_aggregation_errors_with(const pe_aggregation *aggregation, pe_aggregate_noise noise,
+													  double miss);
 
 /* Sums of answers. */
 typedef struct pe_weighted
@@ -258,6 +278,7 @@ typedef struct pe_stored_aggregates
 	pe_release	release;
 	pe_request	request;
 	pe_aggregation aggregation;
+	const int64 *measured;		/* by pe_aggregation_read: of all parts, one after the other */
 	pe_aggregate_result *result;	/* as of pe_aggregation_results */
 } pe_stored_aggregates;
 
@@ -267,5 +288,9 @@ typedef struct pe_stored_aggregates
  * PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
+
+/* The same in steps, inside PE_UNDONE: what was asked; then what was measured. */
+extern pe_stored_aggregates *pe_aggregation_restored(int64 id);
+extern void pe_aggregation_read(pe_stored_aggregates *stored);
 
 #endif

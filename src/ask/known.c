@@ -105,6 +105,13 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 	return text.data;
 }
 
+const char *
+pe_release_rows_text(const pe_release *r)
+{
+	return r->rows_text != NULL ? r->rows_text
+		: pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text);
+}
+
 /* ------------------------------------------------------------------
  * Attributes together
  * ------------------------------------------------------------------
@@ -169,49 +176,69 @@ gives_nonnegative(const pe_strategy *strategy)
 	return strategy->blocks != NULL ? strategy->blocks->kind == PE_BLOCKS_MARGINALS : !strategy->direct;
 }
 
-/*
- * Puts both over the attributes of both, those of the release in front: so its classes keep their order.  False
- * where that cannot be.  What a direct strategy measures means the same over the same list of attributes only.
- */
+/* Two of the same name are the same cells. */
+static bool
+are_alike(const pe_over_columns *one, const pe_over_columns *other)
+{
+	for (int i = 0; i < one->attributes; i++)
+		for (int j = 0; j < other->attributes; j++)
+			if (strcmp(one->columns[i].name, other->columns[j].name) == 0 &&
+				strcmp(pe_column_text(&one->columns[i]), pe_column_text(&other->columns[j])) != 0)
+				return false;
+	return true;
+}
+
+/* Those of what was measured stand in front: so its classes keep their order. */
+bool
+pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, const pe_over_columns *measured,
+			  const pe_strategy *strategy, const int *lattice, const pe_over_columns *asked)
+{
+	int			of_measured[PE_MAX_ATTRIBUTES];
+	int			of_asked[PE_MAX_ATTRIBUTES];
+
+	if (!are_alike(measured, asked))
+		return false;
+	pe_joint_add(&p->joint, measured->columns, measured->attributes, of_measured);
+	pe_joint_add(&p->joint, asked->columns, asked->attributes, of_asked);
+	if (strategy->blocks == NULL)
+		pe_joint_close(&p->joint, dataset, predicate);
+	/* blocks are over these alone, and know which cells the predicate leaves */
+	else if (p->joint.attributes == measured->attributes)
+		p->joint.shape = measured->workload->shape;
+	else
+		return false;
+	if (!pe_workload_over(measured->workload, &p->joint.shape, of_measured, &p->measured_over) ||
+		!pe_workload_over(asked->workload, &p->joint.shape, of_asked, &p->asked_over))
+		return false;
+	p->measured = (pe_measured) {&p->measured_over, strategy, p->joint.possible, lattice};
+	return true;
+}
+
+/* What a direct strategy measures means the same over the same list of attributes only. */
 static bool
 join_known(const pe_histogram *h, pe_known *k)
 {
 	pe_release *r = &k->release;
-	int			of_release[PE_MAX_ATTRIBUTES];
-	int			of_request[PE_MAX_ATTRIBUTES];
+	const pe_over_columns measured = {r->columns, r->attributes, &r->workload};
+	const pe_over_columns asked = {h->columns, h->attributes, &h->workload};
 
-	if ((r->kept.strategy.direct && !same_names(h, r)) ||
-		(h->asked.request->counts.nonnegative && !gives_nonnegative(&r->kept.strategy)))
-		return false;
-	pe_joint_add(&k->joint, r->columns, r->attributes, of_release);
-	pe_joint_add(&k->joint, h->columns, h->attributes, of_request);
-	if (r->kept.strategy.blocks == NULL)
-		pe_joint_close(&k->joint, r->dataset, r->predicate_text);
-	/* blocks are over these alone, and know which cells the predicate leaves */
-	else if (k->joint.attributes == r->attributes)
-		k->joint.shape = r->workload.shape;
-	else
-		return false;
-	if (!pe_workload_over(&r->workload, &k->joint.shape, of_release, &k->measured_over) ||
-		!pe_workload_over(&h->workload, &k->joint.shape, of_request, &k->asked_over))
-		return false;
-	k->measured = (pe_measured) {&k->measured_over, &r->kept.strategy, k->joint.possible, r->measured.lattice};
-	return true;
+	return (!r->kept.strategy.direct || same_names(h, r)) &&
+		(!h->asked.request->counts.nonnegative || gives_nonnegative(&r->kept.strategy)) &&
+		pe_known_join(&k->pair, r->dataset, r->predicate_text, &measured, &r->kept.strategy, r->measured.lattice, &asked);
 }
 
-/* The variance of each query for noise of variance 1; NULL if they are not all determined. */
-static double *
-variances(const pe_known *k)
+double *
+pe_known_variances(const pe_known_pair *p)
 {
 	double	   *variance = NULL;
 	pe_reconstruction reconstruction;
 
-	if (!pe_reconstruction_init(&k->measured, &k->asked_over, &reconstruction))
+	if (!pe_reconstruction_init(&p->measured, &p->asked_over, &reconstruction))
 		return NULL;
-	pe_check_memory(pe_reconstruction_memory(k->measured.strategy, &k->asked_over, &reconstruction.classes));
+	pe_check_memory(pe_reconstruction_memory(p->measured.strategy, &p->asked_over, &reconstruction.classes));
 	if (pe_reconstruction_undetermined(&reconstruction) < 0)
 	{
-		variance = pe_alloc(k->asked_over.queries, sizeof(double));
+		variance = pe_alloc(p->asked_over.queries, sizeof(double));
 		pe_reconstruction_variance(&reconstruction, variance);
 	}
 	pe_reconstruction_free(&reconstruction);
@@ -235,7 +262,7 @@ measure_errors(look *l, const double *variance)
 	double		noise = pe_noise_stderr(pe_release_noise(&l->known.release));
 
 	l->serves = true;
-	for (int32 q = 0; q < l->known.asked_over.queries; q++)
+	for (int32 q = 0; q < l->known.pair.asked_over.queries; q++)
 	{
 		double		error = noise * sqrt(variance[q]);
 
@@ -252,21 +279,25 @@ look_at(void *argument)
 	pe_release *r = &l->known.release;
 	double	   *variance;
 
-	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	if (strcmp(pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text), l->rows) != 0)
+	/* what is cheap to see of counts alone comes first */
+	if (r->workload_text != NULL)
+	{
+		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
+		if (strcmp(pe_release_rows_text(r), l->rows) != 0)
+			return;
+	}
+	if (!pe_release_measured(r) || strcmp(pe_release_rows_text(r), l->rows) != 0)
 		return;
-	pe_release_measured(r);
 	if (!join_known(l->h, &l->known))
 		return;
 	l->work = r->kept.strategy.blocks != NULL ? 1e3 * l->h->workload.queries : pow(r->kept.strategy.columns, 3);
-	variance = variances(&l->known);
+	variance = pe_known_variances(&l->known.pair);
 	if (variance != NULL)
 		measure_errors(l, variance);
 }
 
-/* What keeps a release from being read, or makes it too large to be looked at; other errors are the caller's. */
-static void
-pass_over(ErrorData *error)
+void
+pe_known_pass_over(ErrorData *error)
 {
 	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE &&
 		error->sqlerrcode != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
@@ -318,18 +349,18 @@ static pe_release *
 candidates(const pe_histogram *h, uint64 *count)
 {
 	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared) * FROM ("
-		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, "
-		"accounting, declared "
+		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, aggregates) * FROM ("
+		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
+		"accounting, declared, request::jsonb->'aggregates' AS aggregates "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND workload IS NOT NULL "
+		"AND (workload IS NOT NULL OR (request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal')) "
 		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 "
 		"AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, nano DESC, id DESC) best "
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, aggregates, nano DESC, id DESC) best "
 		"ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;
@@ -373,7 +404,7 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 		ErrorData  *error = pe_run_undone(look_at, &l);
 
 		if (error != NULL)
-			pass_over(error);
+			pe_known_pass_over(error);
 		else if (l.serves && (best == 0 || l.known.max_stderr < *max_stderr))
 		{
 			best = release[i].id;
@@ -405,11 +436,11 @@ pe_known_read(const pe_histogram *h, int64 id, pe_known *k)
 void
 pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
 {
-	const pe_blocks *blocks = k->measured.strategy->blocks;
+	const pe_blocks *blocks = k->pair.measured.strategy->blocks;
 
 	if (blocks != NULL && h->asked.request->counts.nonnegative)
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
-	pe_answers_init(answers, &k->measured, &k->asked_over, k->joint.columns, k->release.value,
+	pe_answers_init(answers, &k->pair.measured, &k->pair.asked_over, k->pair.joint.columns, k->release.value,
 					pe_release_noise(&k->release), NULL, h->asked.request->counts.nonnegative);
 	pe_labels_init(&answers->labels, &h->workload, h->columns);
 }

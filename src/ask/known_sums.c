@@ -1,11 +1,11 @@
 /*
  * known_sums.c
- *	  What stored releases of aggregates know of a request.  See known.h.
+ *	  What stored releases know of a request for aggregates.  See known.h.
  *
  * The variance of an aggregate grows with that of each of its sums
- * (counts/aggregate.h): where every sum was measured with at most the noise
- * that a new measurement would have, by the same strategy, no standard error is
- * larger, for any rows.
+ * (counts/aggregate.h): where every sum follows from a release with at most the
+ * noise that a new measurement would have, no standard error is larger, for any
+ * rows.
  */
 #include "postgres.h"
 
@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "ask/known.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -25,127 +26,248 @@
 /* Noises of the same size are the same up to rounding. */
 #define ROUNDING 1e-9
 
+/* ------------------------------------------------------------------
+ * The same rows
+ * ------------------------------------------------------------------
+ */
+
+static int
+columns_read(const pe_aggregation *g)
+{
+	return g->groups + g->quantiles + g->watched + g->needed.numbers;
+}
+
 /*
  * Which rows count.  Where rows of units are cut, the choice depends on all attributes that are read; else
  * only those of the groups and of the predicate drop rows from all sums.
  */
-static char *
-rows_text(const pe_aggregation *g)
+char *
+pe_aggregation_rows_text(const pe_aggregation *g)
 {
 	pe_dataset *dataset = g->asked.dataset;
-	int			read = g->groups + g->quantiles + g->watched + g->needed.numbers;
 
 	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
-						dataset->unit != NULL ? read : g->groups, g->predicate);
-}
-
-/* ------------------------------------------------------------------
- * Noise
- * ------------------------------------------------------------------
- */
-
-static double
-noise_of_part(const pe_aggregation *g, int i, int64 nano)
-{
-	pe_noise   *noise = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
-	double		error;
-
-	if (noise == NULL)
-		return INFINITY;
-	error = pe_noise_stderr(noise);
-	pe_free(noise);
-	return error;
-}
-
-/* The n-th part of a sum, or -1. */
-static int
-part_of(const pe_aggregation *g, int sum, int n)
-{
-	for (int i = 0; i < g->parts; i++)
-		if (g->source[i].sum == sum && n-- == 0)
-			return i;
-	return -1;
+						dataset->unit != NULL ? columns_read(g) : g->groups, g->predicate);
 }
 
 /* Whether what both read is declared alike. */
 static bool
 declared_alike(const pe_aggregation *g, const pe_aggregation *of)
 {
-	int			read = g->groups + g->quantiles + g->watched + g->needed.numbers;
-	int			other = of->groups + of->quantiles + of->watched + of->needed.numbers;
-
-	for (int i = 0; i < read; i++)
-		for (int j = 0; j < other; j++)
+	for (int i = 0; i < columns_read(g); i++)
+		for (int j = 0; j < columns_read(of); j++)
 			if (strcmp(g->columns[i].name, of->columns[j].name) == 0 &&
 				g->columns[i].declared != of->columns[j].declared)
 				return false;
 	return true;
 }
 
-/* A request and a release. */
-typedef struct pair
-{
-	const pe_aggregation *asked;
-	int64		nano;			/* that it would cost */
-	pe_stored_aggregates *stored;
-} pair;
+/* ------------------------------------------------------------------
+ * The same sums
+ * ------------------------------------------------------------------
+ */
 
-/* Whether a sum of the request was measured in the same parts, each with no more noise. */
+/* Whether two sums are of the same number, or of none. */
 static bool
-sum_serves(const pair *p, int sum, int stored_sum)
+same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 {
-	const pe_aggregation *g = p->asked;
-	const pe_aggregation *of = &p->stored->aggregation;
-
-	for (int n = 0;; n++)
-	{
-		int			i = part_of(g, sum, n);
-		int			j = part_of(of, stored_sum, n);
-
-		if (i < 0)
-			return true;
-		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
-			noise_of_part(of, j, p->stored->release.nano) > noise_of_part(g, i, p->nano) * (1 + ROUNDING))
-			return false;
-	}
+	return strcmp(g->number_column[n]->name, of->number_column[m]->name) == 0;
 }
 
-/* The same aggregate in both. */
+/* Bits that one sum needs, in the numbering of the other; false if the other has not all of them. */
 static bool
-aggregate_serves(const pair *p, const pe_aggregate *a, const pe_aggregate *stored)
+translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of, uint64 *translated)
 {
-	if (a->kind == PE_AGG_RATIO)
-		return aggregate_serves(p, a->part[0], stored->part[0]) && aggregate_serves(p, a->part[1], stored->part[1]);
-	for (int s = 0; s < PE_AGG_SUMS; s++)
-		if (a->sum[s] >= 0 && (stored->sum[s] < 0 || !sum_serves(p, a->sum[s], stored->sum[s])))
-			return false;
-	return true;
+	*translated = 0;
+	for (int n = 0; n < g->needed.numbers; n++)
+		for (int m = 0; m < of->needed.numbers && (needs & PE_HAS_NUMBER(n)) != 0; m++)
+			if (same_number(g, n, of, m))
+			{
+				*translated |= PE_HAS_NUMBER(m);
+				needs &= ~PE_HAS_NUMBER(n);
+			}
+	for (int c = 0; c < g->conditions.count; c++)
+		for (int d = 0; d < of->conditions.count && (needs & PE_HAS_CONDITION(c)) != 0; d++)
+			if (strcmp(g->conditions.text[c], of->conditions.text[d]) == 0)
+			{
+				*translated |= PE_HAS_CONDITION(d);
+				needs &= ~PE_HAS_CONDITION(c);
+			}
+	for (int a = g->groups; a < g->groups + g->quantiles; a++)
+		for (int b = of->groups; b < of->groups + of->quantiles && (needs & PE_HAS_ATTRIBUTE(a)) != 0; b++)
+			if (strcmp(g->columns[a].name, of->columns[b].name) == 0)
+			{
+				*translated |= PE_HAS_ATTRIBUTE(b);
+				needs &= ~PE_HAS_ATTRIBUTE(a);
+			}
+	return needs == 0;
 }
 
+static bool
+same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
+{
+	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT;
+	uint64		needs;
+
+	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
+		(sum->kind != PE_SUM_PRODUCT || same_number(g, sum->b, of, other->b)) &&
+		translate_needs(g, sum->needs, of, &needs) && needs == other->needs;
+}
+
+/* The part of a release that measured what part i of a request would; -1: none. */
 static int
-place_of(const pe_aggregation *g, const char *text)
+part_of(const pe_aggregation *g, int i, const pe_aggregation *of)
 {
-	for (int i = 0; i < g->aggregates; i++)
-		if (strcmp(g->text[i], text) == 0)
-			return i;
+	const pe_source_of_part *source = &g->source[i];
+
+	for (int j = 0; j < of->parts; j++)
+		if (of->source[j].term == source->term &&
+			same_sum(g, &g->needed.sum[source->sum], of, &of->needed.sum[of->source[j].sum]))
+			return j;
 	return -1;
 }
 
-static bool
-serves(const pair *p, int *place)
-{
-	const pe_aggregation *g = p->asked;
-	const pe_aggregation *of = &p->stored->aggregation;
+/* ------------------------------------------------------------------
+ * What a release says of a request
+ * ------------------------------------------------------------------
+ */
 
-	if (!declared_alike(g, of) || strcmp(rows_text(g), rows_text(of)) != 0)
-		return false;
+/* A release that is looked at. */
+typedef struct look
+{
+	const pe_aggregation *asked;
+	const pe_aggregate_noise *most; /* of what would be measured */
+	pe_stored_aggregates *stored;
+	pe_aggregate_noise noise;		/* of what was */
+	pe_aggregation *answered;
+	bool		serves;
+} look;
+
+static bool
+is_share(const pe_aggregation *g)
+{
 	for (int i = 0; i < g->aggregates; i++)
-	{
-		place[i] = place_of(of, g->text[i]);
-		if (place[i] < 0 || !aggregate_serves(p, &g->aggregate[i], &of->aggregate[place[i]]))
+		if (g->aggregate[i].kind == PE_AGG_SHARE)
+			return true;
+	return false;
+}
+
+/* Groups that are measured in the same way in both. */
+static bool
+is_same_space(const pe_space *s, const pe_space *t)
+{
+	if (s->kept.id != t->kept.id || s->attributes != t->attributes ||
+		strcmp(s->workload.canonical, t->workload.canonical) != 0)
+		return false;
+	for (int a = 0; a < s->attributes; a++)
+		if (strcmp(pe_column_text(&s->columns[a]), pe_column_text(&t->columns[a])) != 0)
 			return false;
-	}
 	return true;
+}
+
+static bool
+is_precise(const look *l, int i, int j, const double *variance)
+{
+	const pe_space *s = &l->asked->space[l->asked->source[i].space];
+	double		most = pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING);
+	double		noise = pe_noise_stderr(l->noise.of_part[j]);
+
+	for (int32 q = 0; q < s->workload.queries; q++)
+		if (noise * sqrt(variance[q]) > most * sqrt(s->variance[q]))
+			return false;
+	return true;
+}
+
+/* What part i is answered from: a space of its own, with the errors of what was measured; NULL: it cannot be. */
+static pe_space *
+derived_space(const look *l, int i, int j, pe_known_pair *pair)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	const pe_space *s = &g->space[g->source[i].space];
+	const pe_space *t = &of->space[of->source[j].space];
+	const pe_over_columns measured = {t->columns, t->attributes, &t->workload};
+	const pe_over_columns asked = {s->columns, s->attributes, &s->workload};
+	pe_space   *derived = palloc(sizeof(*derived));
+
+	*derived = *s;
+	if (is_same_space(s, t))
+	{
+		derived->variance = t->variance;
+		return derived;
+	}
+	/* ranks, units and shares need more than each group's own variance */
+	if (s->above_text != NULL || g->source[i].term >= 0 || is_share(g) ||
+		!pe_known_join(pair, g->asked.dataset, g->predicate, &measured, &t->kept.strategy, l->noise.lattice[j], &asked))
+		return NULL;
+	derived->variance = pe_known_variances(pair);
+	derived->derived = true;
+	return derived->variance != NULL ? derived : NULL;
+}
+
+/* The request with the noise and the spaces of a release; estimate: of all parts, NULL: not asked for. */
+static bool
+derive(look *l, double *estimate)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = l->answered = palloc(sizeof(*a));
+	pe_noise  **noise = palloc0(g->parts * sizeof(*noise));
+
+	*a = *g;
+	a->space = palloc0((g->parts + 1) * sizeof(*a->space));
+	for (int i = 0; i < g->parts; i++)
+	{
+		int			j = part_of(g, i, of);
+		pe_known_pair pair = {0};
+		pe_space   *s = j >= 0 ? derived_space(l, i, j, &pair) : NULL;
+
+		if (s == NULL || !is_precise(l, i, j, s->variance))
+			return false;
+		/* the groups are those of the first space */
+		a->space[i + 1] = *s;
+		a->source[i].space = i + 1;
+		noise[i] = l->noise.of_part[j];
+		a->part[i].strategy = of->part[j].strategy;
+		if (estimate != NULL)
+			estimate += pe_aggregation_estimate_part(of, &l->noise, j, g, i, s->derived ? &pair : NULL,
+													 l->stored->measured + pe_aggregation_rows_before(of, j), estimate);
+	}
+	a->space[0] = g->space[0];
+	l->noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
+	return true;
+}
+
+/* Restores a release; what is cheap to see of it comes first. */
+static bool
+restore_similar(look *l, int64 id)
+{
+	const pe_aggregation *of;
+
+	l->stored = pe_aggregation_restored(id);
+	of = &l->stored->aggregation;
+	if (of->on_grid || !declared_alike(l->asked, of) || strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
+		return false;
+	for (int i = 0; i < l->asked->parts; i++)
+		if (part_of(l->asked, i, of) < 0)
+			return false;
+	pe_aggregation_read(l->stored);
+	l->noise = pe_aggregation_noise(of, l->stored->release.nano);
+	return true;
+}
+
+typedef struct look_at
+{
+	look		look;
+	int64		id;
+} look_at;
+
+static void
+look_at_release(void *argument)
+{
+	look_at    *at = argument;
+
+	at->look.serves = restore_similar(&at->look, at->id) && derive(&at->look, NULL);
 }
 
 /* ------------------------------------------------------------------
@@ -153,47 +275,36 @@ serves(const pair *p, int *place)
  * ------------------------------------------------------------------
  */
 
-static Datum
-texts_as_json(const pe_aggregation *g)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	pe_text_names(&text, (char **) g->text, g->aggregates);
-	return CStringGetTextDatum(text.data);
-}
-
 #define COST "coalesce((request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8)"
 
 /*
- * Those that have all the aggregates, of the same rows and groups; of several
- * with the same ones the dearest, of these the newest.
+ * Those that have the attributes of the groups, of the same rows; of several
+ * that asked for the same the dearest, of these the newest.
  */
 static int64 *
 candidates(const pe_aggregation *g, uint64 *count)
 {
 	static pe_statement find = {NULL,
-		"SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates', declared) id, " COST " AS nano "
+		"SELECT id FROM (SELECT DISTINCT ON (attributes, request::jsonb->'workload', request::jsonb->'aggregates', "
+		"declared) id, " COST " AS nano "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method IN ('optimal', 'exponential') AND accounting = $3 AND attributes = $4 "
-		"AND request::jsonb->>'workload' = $5 "
-		"AND predicate IS NOT DISTINCT FROM $6 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $7 "
-		"AND coalesce((request::jsonb->>'cells_per_unit')::int8, 0) = $8 AND request::jsonb->'aggregates' @> $9::jsonb "
-		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10)) "
-		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10) "
+		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal' AND accounting = $3 "
+		"AND attributes @> $4 "
+		"AND predicate IS NOT DISTINCT FROM $5 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $6 "
+		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($7)) "
+		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($7) "
 		"AND c.release_id IS NOT NULL)) "
-		"ORDER BY request::jsonb->'aggregates', declared, " COST " DESC, id DESC) best "
-		"ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 10,
-	{INT8OID, INT4OID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT8OID, INT8OID, TEXTOID, INT8ARRAYOID}};
+		"ORDER BY attributes, request::jsonb->'workload', request::jsonb->'aggregates', declared, " COST
+		" DESC, id DESC) best "
+		"ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 7,
+	{INT8OID, INT4OID, TEXTOID, TEXTARRAYOID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = g->asked.dataset;
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
-	Datum		values[10] = {
+	Datum		values[7] = {
 		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
-		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)),
-		0, CStringGetTextDatum(pe_text_of_workload(&g->space[0].workload, g->columns, g->groups)),
+		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)), 0,
 		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
-		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), Int64GetDatum(g->cells_per_unit),
-		texts_as_json(g), pe_known_budgets(dataset)
+		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), pe_known_budgets(dataset)
 	};
 	MemoryContext here = CurrentMemoryContext;
 	int64	   *found;
@@ -203,7 +314,7 @@ candidates(const pe_aggregation *g, uint64 *count)
 		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
 	values[3] = PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
 	pe_access_begin(&access);
-	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "     n    ");
+	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "    n  ");
 	found = MemoryContextAlloc(here, (*count + 1) * sizeof(*found));
 	for (uint64 row = 0; row < *count; row++)
 		found[row] = pe_access_int64(row, 1);
@@ -211,24 +322,60 @@ candidates(const pe_aggregation *g, uint64 *count)
 	return found;
 }
 
-pe_stored_aggregates *
-pe_known_aggregates(const pe_aggregation *g, int *place)
+/* The first that serves; 0: none.  What it takes to look is gone then. */
+static int64
+find_serving(const pe_aggregation *g, const pe_aggregate_noise *most)
 {
-	pair		p = {.asked = g, .nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)),
-													  g->asked.ask.accounting)};
+	MemoryContext here = CurrentMemoryContext;
+	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	uint64		count;
 	int64	   *found;
+	int64		serving = 0;
 
-	if (g->on_grid)				/* nothing is measured: no two choices can be compared */
-		return NULL;
 	PE_UNDONE();
 	found = candidates(g, &count);
 	PE_END_UNDONE();
-	for (uint64 i = 0; i < count; i++)
+	MemoryContextSwitchTo(of_one);
+	for (uint64 i = 0; i < count && serving == 0; i++)
 	{
-		p.stored = pe_aggregation_of_release(found[i]);
-		if (serves(&p, place))
-			return p.stored;
+		look_at		at = {.look = {.asked = g, .most = most}, .id = found[i]};
+		ErrorData  *error = pe_run_undone(look_at_release, &at);
+
+		if (error != NULL)
+			pe_known_pass_over(error);
+		else if (at.look.serves)
+			serving = found[i];
+		MemoryContextReset(of_one);
 	}
-	return NULL;
+	MemoryContextSwitchTo(here);
+	MemoryContextDelete(of_one);
+	return serving;
+}
+
+pe_known_sums *
+pe_known_aggregates(const pe_aggregation *g)
+{
+	pe_known_sums *known;
+	pe_aggregate_noise most;
+	look		l = {.asked = g, .most = &most};
+	double	   *estimate;
+	int64		id;
+
+	if (g->on_grid)				/* nothing is measured: no two choices can be compared */
+		return NULL;
+	most = pe_aggregation_noise(g, pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting));
+	id = find_serving(g, &most);
+	if (id == 0)
+		return NULL;
+	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	PE_UNDONE();
+	if (!restore_similar(&l, id) || !derive(&l, estimate))
+		elog(ERROR, "release " INT64_FORMAT " does not answer the request", id);
+	PE_END_UNDONE();
+	known = palloc0(sizeof(*known));
+	known->release = l.stored->release;
+	known->aggregation = l.answered;
+	known->noise = l.noise;
+	known->estimate = estimate;
+	return known;
 }

@@ -184,12 +184,7 @@ fill_parts(pe_serial *s)
 static int64
 values(const pe_serial *s)
 {
-	const pe_aggregation *g = s->aggregation;
-	int64		values = 0;
-
-	for (int i = 0; i < g->parts; i++)
-		values += g->part[i].strategy->rows;
-	return values;
+	return pe_aggregation_rows_before(s->aggregation, s->aggregation->parts);
 }
 
 /* ------------------------------------------------------------------

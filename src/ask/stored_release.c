@@ -13,6 +13,8 @@
 
 #include "ask/ask_predicate.h"
 #include "ask/ask_counts.h"
+#include "ask/ask_sums.h"
+#include "ask/known.h"
 #include "ask/stored_release.h"
 #include "server/access.h"
 #include "ledger/budget.h"
@@ -94,6 +96,7 @@ load_strategy(pe_release *r)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
+	r->part = pe_plan_whole(&r->kept.strategy);
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible,
 		pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
@@ -106,7 +109,7 @@ static const struct
 	const char *hint;
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
-	{PE_MEASUREMENT, "holds aggregates",
+	{PE_MEASUREMENT, "holds aggregates without a count of all rows by attributes",
 		"dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
@@ -133,14 +136,66 @@ refuse_kind(const pe_release *r)
 			 errhint("%s", hint)));
 }
 
-void
+/* The part that counts all rows by the groups, which are attributes as they are; -1: none. */
+static int
+part_of_counts(const pe_aggregation *g)
+{
+	for (int a = 0; a < g->groups; a++)
+		if (g->columns[a].roll_up != NULL)
+			return -1;
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+
+		if (sum->kind == PE_SUM_ONE && sum->needs == 0 && g->source[i].space == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* Of a release of aggregates: their count of rows; false if there is none. */
+static bool
+load_counts(pe_release *r)
+{
+	pe_stored_aggregates *s = pe_aggregation_restored(r->id);
+	pe_aggregation *g = &s->aggregation;
+	const pe_space *space = &g->space[0];
+	int			i = -1;
+
+	if (!g->on_grid)
+	{
+		pe_aggregation_read(s);
+		i = part_of_counts(g);
+	}
+	if (i < 0)
+		return false;
+	r->nano = s->release.nano;
+	r->columns = unconstify(pe_column *, space->columns);
+	r->attributes = space->attributes;
+	r->domain = space->domain;
+	r->workload = space->workload;
+	r->possible = space->possible;
+	r->kept = space->kept;
+	r->part = g->part[i];
+	r->rows_text = pe_aggregation_rows_text(g);
+	r->value = s->measured + pe_aggregation_rows_before(g, i);
+	r->values = r->part.strategy->rows;
+	r->measured = (pe_measured) {&r->workload, &r->kept.strategy, r->possible,
+		pe_plan_lattices_of_part(&r->part, &g->rules, r->accounting, r->nano)};
+	return true;
+}
+
+bool
 pe_release_measured(pe_release *r)
 {
+	if (r->workload_text == NULL)
+		return load_counts(r);
 	if (r->columns == NULL)
 		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
 	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
 	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
 	load_strategy(r);
+	return true;
 }
 
 void
@@ -157,11 +212,12 @@ void
 pe_release_read(pe_release *r)
 {
 	pe_release_read_row(r);
-	if (r->workload_text == NULL)
+	if (r->workload_text == NULL && (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0))
 		refuse_kind(r);
 	pe_release_check_version(r);
 	r->value = pe_payload_read(r->payload, &r->values);
-	pe_release_measured(r);
+	if (!pe_release_measured(r))
+		refuse_kind(r);
 }
 
 const pe_noise *
@@ -173,7 +229,7 @@ pe_release_noise(const pe_release *r)
 	if (r->is_dawa)
 		return NULL;
 	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, rules.neighbours));
-	noise = pe_plan_noise_of(&r->kept.strategy, &rules, r->accounting, r->nano);
+	noise = pe_plan_noise_of_part(&r->part, &rules, r->accounting, r->nano);
 	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

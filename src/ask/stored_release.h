@@ -9,7 +9,7 @@
 
 #include "ask/answers.h"
 #include "ledger/strategies.h"
-#include "noise/noise.h"
+#include "plan/plan.h"
 
 /* A stored release, read by somebody who may. */
 typedef struct pe_release
@@ -33,8 +33,10 @@ typedef struct pe_release
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	pe_kept_strategy kept;
 	pe_measured measured;
+	pe_plan_part part;			/* the counts, with their share of the cost */
+	const char *rows_text;		/* which rows count (known.h); NULL: those of the columns */
 	int64		values;
-	int64	   *value;
+	const int64 *value;
 	TimestampTz created;
 	pe_answers	answers;
 } pe_release;
@@ -67,9 +69,10 @@ extern void pe_release_read(pe_release *release);
 /*
  * What it measured, without what came out: from dataset, names or columns,
  * workload_text, predicate_text and strategy_id, which are there.  XX001 if it
- * is not known.
+ *  is not known.  False if it holds aggregates, and no count of all rows by
+ * attributes is among them.
  */
-extern void pe_release_measured(pe_release *release);
+extern bool pe_release_measured(pe_release *release);
 
 /* The noise of each measurement; NULL where the errors are not known. */
 extern const pe_noise *pe_release_noise(const pe_release *release);

@@ -30,7 +30,7 @@ pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
 	pe_aggregation_price(c->aggregation);
 	c->replays = pe_ask_is_replay(&c->call);
-	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation, c->place) : NULL;
+	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation) : NULL;
 }
 
 static void
@@ -64,9 +64,6 @@ take_known(pe_call *call)
 
 	if (c->known == NULL)
 		return false;
-	c->result = c->known->result;
-	c->groups = c->known->aggregation.space[0].workload.queries;
-	c->results = c->known->aggregation.aggregates;
 	call->reply.release_id = c->known->release.id;
 	pe_known_tell(&c->known->release);
 	return true;
@@ -164,16 +161,26 @@ pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
  * ------------------------------------------------------------------
  */
 
+static pe_aggregate_result *
+results_of_known(const pe_known_sums *known, double miss)
+{
+	pe_aggregation *g = known->aggregation;
+	pe_aggregate_noise noise = known->noise;
+	pe_aggregate_result *result = pe_alloc((size_t) g->space[0].workload.queries * g->aggregates, sizeof(*result));
+
+	noise.miss = miss;
+	pe_aggregation_answers(g, &noise, known->estimate, 1, result);
+	return result;
+}
+
 /* From what was measured, with intervals that miss the truth with at most this probability. */
 static pe_aggregate_result *
 results_of(const pe_aggregate_call *c, double miss)
 {
-	const pe_release *known = c->known != NULL ? &c->known->release : NULL;
 	const pe_charge_reply *reply = &c->call.reply;
 
-	if (known != NULL)
-		return pe_aggregation_results(&c->known->aggregation, known->id, known->value, known->values,
-									  known->strategy_id, known->nano, miss);
+	if (c->known != NULL)
+		return results_of_known(c->known, miss);
 	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values,
 								  reply->outcome == PE_REPLAYED ? reply->strategy_id
 									  : c->aggregation->asked.charge.strategy_id,
@@ -181,33 +188,20 @@ results_of(const pe_aggregate_call *c, double miss)
 }
 
 static void
-take_measured(pe_aggregate_call *c)
-{
-	pe_aggregation *g = c->aggregation;
-
-	c->result = results_of(c, PE_MISS);
-	c->groups = g->space[0].workload.queries;
-	c->results = g->aggregates;
-	for (int i = 0; i < g->aggregates; i++)
-		c->place[i] = i;
-}
-
-static void
 find_errors(pe_aggregate_call *c, double miss)
 {
-	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
-
-	if (!g->on_grid)
-		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c),
-											 miss);
+	if (c->known != NULL)
+		c->errors = pe_aggregation_errors_with(c->known->aggregation, c->known->noise, miss);
+	else if (!c->aggregation->on_grid)
+		c->errors = pe_aggregation_errors_with(c->aggregation,
+											   pe_aggregation_noise(c->aggregation, pe_aggregate_call_nano(c)), miss);
 }
 
 void
 pe_aggregate_call_answer(pe_aggregate_call *c)
 {
 	pe_ask(&c->call);
-	if (c->known == NULL)
-		take_measured(c);
+	c->result = results_of(c, PE_MISS);
 	find_errors(c, PE_MISS);
 }
 
@@ -224,23 +218,13 @@ pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 const pe_aggregate_result *
 pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 {
-	if (group < 0 || group >= c->groups || number < 0 || number >= c->call.request.sums.aggregates ||
-		c->place[number] < 0 || c->place[number] >= c->results)
+	const pe_aggregation *g = c->aggregation;
+
+	if (group < 0 || group >= g->space[0].workload.queries || number < 0 || number >= g->aggregates)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the answer has not the groups of the request")));
-	return &c->result[(size_t) group * c->results + c->place[number]];
-}
-
-/* The same terms with the numbers that aggregates have in what is answered from. */
-static pe_terms
-placed(const pe_aggregate_call *c, const pe_terms *terms)
-{
-	pe_weighted *term = palloc(Max(terms->terms, 1) * sizeof(*term));
-
-	for (int t = 0; t < terms->terms; t++)
-		term[t] = (pe_weighted) {terms->term[t].factor, c->place[terms->term[t].number]};
-	return (pe_terms) {term, terms->terms};
+	return &c->result[(size_t) group * g->aggregates + number];
 }
 
 /* So many times a result. */
@@ -256,19 +240,14 @@ multiplied(const pe_aggregate_result *r, double factor)
 pe_aggregate_result
 pe_aggregate_call_sum(const pe_aggregate_call *c, const int32 *group, int groups, const pe_terms *terms)
 {
-	pe_terms	all = placed(c, terms);
-
 	/* one term in one group has the interval of its own, and need not be linear */
 	if (groups == 1 && terms->terms == 1)
 		return multiplied(pe_aggregate_call_result_of(c, group[0], terms->term[0].number), terms->term[0].factor);
-	return pe_aggregation_sum(&c->errors, c->result, group, groups, &all);
+	return pe_aggregation_sum(&c->errors, c->result, group, groups, terms);
 }
 
 pe_aggregate_result
 pe_aggregate_call_quotient(const pe_aggregate_call *c, int32 group, const pe_terms *above, const pe_terms *below)
 {
-	pe_terms	top = placed(c, above);
-	pe_terms	bottom = placed(c, below);
-
-	return pe_aggregation_quotient(&c->errors, c->result, group, &top, &bottom);
+	return pe_aggregation_quotient(&c->errors, c->result, group, above, below);
 }

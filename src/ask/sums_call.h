@@ -15,11 +15,9 @@ typedef struct pe_aggregate_call
 
 	pe_aggregation *aggregation;
 	bool		replays;		/* the budget has paid for this very request */
-	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
+	struct pe_known_sums *known;	/* NULL: none, or it is not asked for */
 	pe_aggregate_result *result;
 	int32		groups;
-	int			results;		/* of each group */
-	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
 	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */
 } pe_aggregate_call;
 

@@ -73,15 +73,35 @@ restore(pe_stored_aggregates *s)
 }
 
 pe_stored_aggregates *
-pe_aggregation_of_release(int64 id)
+pe_aggregation_restored(int64 id)
 {
 	pe_stored_aggregates *s = palloc0(sizeof(*s));
-	pe_release *r = &s->release;
 
-	r->id = id;
-	PE_UNDONE();
+	s->release.id = id;
 	restore(s);
+	return s;
+}
+
+void
+pe_aggregation_read(pe_stored_aggregates *s)
+{
+	const pe_release *r = &s->release;
+
+	pe_aggregation_measure(&s->aggregation);
+	if (!s->aggregation.on_grid)
+		s->measured = pe_aggregation_measured(&s->aggregation, r->id, r->value, r->values, r->strategy_id);
+}
+
+pe_stored_aggregates *
+pe_aggregation_of_release(int64 id)
+{
+	pe_stored_aggregates *s;
+	const pe_release *r;
+
+	PE_UNDONE();
+	s = pe_aggregation_restored(id);
 	PE_END_UNDONE();
+	r = &s->release;
 	pe_aggregation_measure(&s->aggregation);
 	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, r->strategy_id, r->nano, PE_MISS);
 	return s;

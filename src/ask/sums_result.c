@@ -10,6 +10,7 @@
 
 #include "ask/ask_sums.h"
 #include "ask/answers.h"
+#include "ask/known.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
@@ -100,15 +101,22 @@ shares_in_front(const pe_aggregation *g)
 	return g->parts > 1 ? g->parts : 0;
 }
 
+int64
+pe_aggregation_rows_before(const pe_aggregation *g, int part)
+{
+	int64		rows = 0;
+
+	for (int i = 0; i < part; i++)
+		rows += g->part[i].strategy->rows;
+	return rows;
+}
+
 /* The measurements; all of them are there. */
 static const int64 *
 read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
 {
-	int64		rows = shares_in_front(g);
-
-	for (int i = 0; i < g->parts; i++)
-		rows += g->part[i].strategy->rows;
-	if (values != rows || (g->parts > 1 && !pe_aggregation_take_shares(g, value)))
+	if (values != shares_in_front(g) + pe_aggregation_rows_before(g, g->parts) ||
+		(g->parts > 1 && !pe_aggregation_take_shares(g, value)))
 		refuse_payload(release);
 	return value + shares_in_front(g);
 }
@@ -143,7 +151,7 @@ has_shares(const pe_aggregation *g, int sum)
 static bool
 has_total(const pe_aggregation *g, int part)
 {
-	return g->source[part].space == 0 && has_shares(g, g->source[part].sum);
+	return g->source[part].term < 0 && has_shares(g, g->source[part].sum);
 }
 
 int32
@@ -169,18 +177,47 @@ total_of(const pe_strategy *strategy, const int64 *y)
 	return total;
 }
 
-/* Of the own queries of a part's space, in units of the integers. */
+/* Of all queries of a workload, in units of the integers; parts of one space have units of their own. */
 static void
-estimate_part(const pe_aggregation *g, const pe_aggregate_noise *noise, int i, const int64 *y, double *estimate)
+estimate_queries(const pe_reconstruction *r, const int *lattice, const int64 *y, double *estimate)
 {
-	const pe_space *s = space_of(g, i);
-	pe_reconstruction own = s->own;
-	pe_measured measured = s->measured;
+	pe_reconstruction own = *r;
+	pe_measured measured = *r->measured;
 
-	/* parts of one space are in units of their own */
-	measured.lattice = noise->lattice[i];
+	measured.lattice = lattice;
 	own.measured = &measured;
 	pe_reconstruction_estimate(&own, y, estimate);
+}
+
+static void
+estimate_over(const pe_known_pair *pair, const int64 *y, double *estimate)
+{
+	pe_reconstruction r;
+
+	if (!pe_reconstruction_init(&pair->measured, &pair->asked_over, &r))
+		elog(ERROR, "what a release knows cannot be told");
+	pe_reconstruction_estimate(&r, y, estimate);
+	pe_reconstruction_free(&r);
+}
+
+int32
+pe_aggregation_estimate_part(const pe_aggregation *of, const pe_aggregate_noise *noise, int j,
+							 const pe_aggregation *g, int i, const pe_known_pair *pair, const int64 *y,
+							 double *estimate)
+{
+	int32		queries = space_of(g, i)->workload.queries;
+	int			shift = noise->lattice[j] != NULL ? 0 : pe_noise_shift(noise->of_part[j]);
+	double		unit = ldexp(1, shift_of(of, j) - shift);
+
+	if (pair != NULL)
+		estimate_over(pair, y, estimate);
+	else
+		estimate_queries(&space_of(of, j)->own, noise->lattice[j], y, estimate);
+	for (int32 q = 0; q < queries; q++)
+		estimate[q] *= unit;
+	if (has_total(g, i))
+		estimate[queries] = total_of(of->part[j].strategy, y) * unit;
+	return queries + has_total(g, i);
 }
 
 void
@@ -188,15 +225,7 @@ pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise
 {
 	for (int i = 0; i < g->parts; i++)
 	{
-		const pe_space *s = space_of(g, i);
-		int			shift = noise->lattice[i] != NULL ? 0 : pe_noise_shift(noise->of_part[i]);
-		double		unit = ldexp(1, shift_of(g, i) - shift);
-
-		estimate_part(g, noise, i, y, estimate);
-		for (int32 q = 0; q < s->workload.queries; q++)
-			*estimate++ *= unit;
-		if (has_total(g, i))
-			*estimate++ = total_of(g->part[i].strategy, y) * unit;
+		estimate += pe_aggregation_estimate_part(g, noise, i, g, i, NULL, y, estimate);
 		y += g->part[i].strategy->rows;
 	}
 }
@@ -296,7 +325,7 @@ find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 	bool		single = true;
 
 	for (int i = 0; i < g->parts && law.laplace; i++)
-		single &= is_of_ranks(g, i) || is_single(space_of(g, i));
+		single &= is_of_ranks(g, i) || (!space_of(g, i)->derived && is_single(space_of(g, i)));
 	if (single)
 		return law;
 	pe_confidence_init(&confidence, noise->of_part[0], 1, noise->miss);
@@ -376,7 +405,7 @@ find_total(pe_space *s)
 static void
 put_total(reading *r, int i)
 {
-	pe_space   *s = &r->g->space[0];
+	pe_space   *s = &r->g->space[r->g->source[i].space];
 	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
 
 	if (s->total_covariance == NULL)
@@ -531,13 +560,10 @@ pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result 
 }
 
 pe_aggregate_errors
-pe_aggregation_errors_at(const pe_aggregation *g, int64 nano, double miss)
+pe_aggregation_errors_with(const pe_aggregation *g, pe_aggregate_noise noise, double miss)
 {
-	pe_aggregate_errors e = {.aggregation = g, .noise = pe_aggregation_noise(g, nano)};
-
-	e.noise.miss = miss;
-	e.law = find_law(g, &e.noise);
-	return e;
+	noise.miss = miss;
+	return (pe_aggregate_errors) {g, noise, find_law(g, &noise)};
 }
 
 /* ------------------------------------------------------------------
@@ -695,6 +721,15 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 	return (pe_aggregate_noise) {of_part, lattice, 1, PE_MISS};
 }
 
+const int64 *
+pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id)
+{
+	PE_UNDONE();
+	load_strategies(g, release, strategy_id);
+	PE_END_UNDONE();
+	return read_shares(g, release, value, values);
+}
+
 pe_aggregate_result *
 pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id,
 					   int64 nano, double miss)
@@ -709,10 +744,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 		answer_grid(g, release, value, values, result);
 		return result;
 	}
-	PE_UNDONE();
-	load_strategies(g, release, strategy_id);
-	PE_END_UNDONE();
-	measured = read_shares(g, release, value, values);
+	measured = pe_aggregation_measured(g, release, value, values, strategy_id);
 	noise = pe_aggregation_noise(g, nano);
 	noise.miss = miss;
 	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));

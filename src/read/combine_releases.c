@@ -89,15 +89,9 @@ is_copy(const pe_release *a, const pe_release *b)
 	for (int i = 0; i < a->attributes; i++)
 		if (strcmp(a->names[i], b->names[i]) != 0)
 			return false;
-	return strcmp(a->workload_text, b->workload_text) == 0 && a->strategy_id == b->strategy_id &&
+	return strcmp(a->workload.canonical, b->workload.canonical) == 0 && a->strategy_id == b->strategy_id &&
 		a->accounting == b->accounting && a->nano == b->nano &&
 		a->values == b->values && memcmp(a->value, b->value, a->values * sizeof(int64)) == 0;
-}
-
-static char *
-rows_of(const pe_release *r)
-{
-	return pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text);
 }
 
 static void
@@ -108,7 +102,7 @@ check_goes_with(const pe_release *first, const pe_release *r)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release " INT64_FORMAT " is of method \"dawa\"", r->id),
 				 errdetail("The bias of its answers depends on the data and is unknown.")));
-	if (first->dataset->id != r->dataset->id || strcmp(rows_of(first), rows_of(r)) != 0)
+	if (first->dataset->id != r->dataset->id || strcmp(pe_release_rows_text(first), pe_release_rows_text(r)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("releases " INT64_FORMAT " and " INT64_FORMAT " do not count the same rows", first->id, r->id),

@@ -1,0 +1,129 @@
+-- One measurement: what one front has paid for the others have free, and sums have every workload.
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+GRANT CREATE ON SCHEMA public TO regress_curator;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE people (sex text, age int, ward int, height int NOT NULL, weight int);
+INSERT INTO people SELECT (ARRAY['f', 'm'])[i % 2 + 1], i * i % 90, i / 3 % 6, 150 + i % 41, CASE WHEN i % 7 > 0 THEN 50 + i % 50 END
+  FROM generate_series(1, 20000) i;
+SELECT dp.create_dataset('people', 'people', 100000);
+SELECT dp.add_attribute('people', 'sex', '{f,m}', outside => 'other', nulls => 'cell');
+SELECT dp.add_attribute('people', 'age', 0, 90, bins => 90, last => 'open', nulls => 'cell');
+SELECT dp.add_attribute('people', 'ward', 0, 6, bins => 6, last => 'open', nulls => 'cell');
+SELECT dp.add_attribute('people', 'height', 150, 191, bins => 41, last => 'open');
+SELECT dp.add_attribute('people', 'weight', 50, 100, bins => 1, last => 'closed');
+SELECT dp.grant_budget('people', 'regress_ann', 100000);
+SELECT dp.expose('people', 'public.shown', epsilon => .1);
+GRANT SELECT ON shown TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = warning;
+CREATE FUNCTION pg_temp.charges() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM dp.charges WHERE rho > 0 $$;
+
+-- the same counts by four fronts: one charge
+CREATE TEMP TABLE h AS SELECT * FROM dp.histogram('people', '{sex}', epsilon => .1);
+SELECT bool_and(a.estimate = h.estimate AND a.stderr = h.stderr AND a.release = h.release) AS same, count(*)
+  FROM dp.aggregate('people', '{count(*)}', '{sex}', epsilon => .1) a JOIN h USING (label);
+SELECT m.release = h.release AS same FROM dp.measure('people', '{sex}', epsilon => .1) m, h LIMIT 1;
+SELECT s.sex, s.count = round(h.estimate) AS same FROM (SELECT sex, count(*) FROM shown GROUP BY sex) s JOIN h ON h.label->>'sex' = s.sex ORDER BY 1;
+SELECT pg_temp.charges();
+-- and the other way round
+CREATE TEMP TABLE s AS SELECT ward, count(*) FROM shown GROUP BY ward;
+SELECT bool_and(round(h.estimate) = s.count) AS same FROM dp.histogram('people', '{ward}', 'identity(ward)', epsilon => .1) h JOIN s ON (h.label->'ward'->>'from')::int = s.ward;
+SELECT a.release = h.release AS same FROM dp.aggregate('people', '{count(*)}', '{age}', workload => 'prefix(age)', epsilon => .1) a,
+  dp.histogram('people', '{age}', 'prefix(age)', epsilon => .1) h LIMIT 1;
+SELECT pg_temp.charges();
+-- what one paid for the free functions of the other read
+SELECT count(*) FROM dp.aggregate('people', '{count(*)}', '{sex,ward}', epsilon => 400) a, dp.answer(a.release, 'identity(sex) * total(ward)');
+
+-- a part of what was paid for is free, if it is as precise
+SELECT pg_temp.charges();
+SELECT count(*) FROM dp.measure('people', '{sex,age,ward}', 'marginals(2)', epsilon => 500);
+SELECT label->>'sex' AS sex, abs(estimate - 10000) < 5 AS exact FROM dp.aggregate('people', '{count(*)}', '{sex}', epsilon => .2, reuse => true);
+SET pg_epsilon.epsilon = .3;
+SELECT sex, abs(count(*) - 10000) < 5 AS exact FROM shown GROUP BY sex HAVING sex IN ('f', 'm') ORDER BY 1;
+SELECT pg_temp.charges();
+-- sums too: of finer groups, beside other aggregates; each of the sums has to be there
+SELECT count(*) FROM dp.aggregate('people', '{count(*), sum(height), avg(weight)}', '{sex,ward}', epsilon => 500);
+SELECT pg_temp.charges();
+CREATE TEMP TABLE averages AS SELECT ward, avg(height) AS height, avg(weight) AS weight, sum(height) AS sum, count(*) FROM shown GROUP BY ward;
+SELECT pg_temp.charges();
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TEMP TABLE exact AS SELECT ward, avg(height) AS height, avg(weight) AS weight, sum(height) AS sum, count(*) FROM people GROUP BY ward;
+GRANT SELECT ON exact TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT bool_and(abs(a.height - e.height) < .01 AND abs(a.weight - e.weight) < .05 AND abs(a.sum - e.sum) < 100 AND abs(a.count - e.count) < 5) AS exact, count(*)
+  FROM averages a JOIN exact e USING (ward);
+-- and the counts among them are counts for every function
+SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.answer((SELECT max(release) FROM dp.releases), 'identity(ward)') a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
+SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.histogram('people', '{ward}', epsilon => .2, reuse => true) a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
+SELECT bool_and(abs(estimate - e.count) < 5 AND stderr < .2) AS exact, count(*)
+  FROM dp.combine((SELECT array_agg(release ORDER BY release DESC) FROM (SELECT release FROM dp.releases WHERE attributes = '{sex,ward}' OR attributes = '{ward}') r), 'identity(ward)') a
+    JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
+SELECT pg_temp.charges();
+-- not what is less precise, nor other sums, nor other rows
+SET pg_epsilon.epsilon = 500;
+SELECT count(*) FROM (SELECT ward, avg(height) FROM shown GROUP BY ward) x;
+SELECT ward, avg(height) > 0 FROM shown GROUP BY ward ORDER BY 1 LIMIT 1;
+SET pg_epsilon.epsilon = .3;
+SELECT ward, stddev(height) > 0 FROM shown GROUP BY ward ORDER BY 1 LIMIT 1;
+SELECT count(*) FROM dp.aggregate('people', '{sum(height)}', '{ward}', predicate => 'age < 45', epsilon => .3, reuse => true);
+
+-- averages of all pairs of attributes: more classes of cells than one matrix can have
+SET pg_epsilon.epsilon = 500;
+CREATE TEMP TABLE cube AS
+  SELECT sex, age, ward, height, count(*), avg(weight), sum(weight), dp.stderr_avg(weight) AS stderr, dp.stderr_sum(weight) AS stderr_sum, dp.stderr_count(*) AS stderr_count, GROUPING(sex, age, ward, height) AS set
+    FROM shown GROUP BY GROUPING SETS ((sex, age), (sex, ward), (sex, height), (age, ward), (age, height), (ward, height));
+SELECT set, count(*) FROM cube GROUP BY set ORDER BY set;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TEMP TABLE exact_cube AS
+  SELECT sex, age, ward, height, count(*), avg(weight), sum(weight), GROUPING(sex, age, ward, height) AS set
+    FROM people GROUP BY GROUPING SETS ((sex, age), (sex, ward), (sex, height), (age, ward), (age, height), (ward, height));
+GRANT SELECT ON exact_cube TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT bool_and(abs(e.count - c.count) < 8 * c.stderr_count) AS count, bool_and(abs(e.sum - c.sum) < 8 * c.stderr_sum) AS sum,
+    bool_and(abs(e.avg - c.avg) < 9 * c.stderr OR c.avg IS NULL) AS avg, count(e.avg) - count(c.avg) < 100 AS told
+  FROM cube c LEFT JOIN exact_cube e USING (set) WHERE (c.sex, c.age, c.ward, c.height) IS NOT DISTINCT FROM (e.sex, e.age, e.ward, e.height);
+-- the same by dp.aggregate, and every cell of the exact one is there
+SELECT pg_temp.charges();
+SELECT count(*) = (SELECT count(*) FROM cube) AS same FROM dp.aggregate('people', '{count(*)}', '{sex,age,ward,height}', epsilon => 500,
+  workload => 'identity(sex)*identity(age) + identity(sex)*identity(ward) + identity(sex)*identity(height) + identity(age)*identity(ward) + identity(age)*identity(height) + identity(ward)*identity(height)');
+SELECT aggregate, stderr < 20 FROM dp.quote_aggregate('people', '{sum(weight), count(weight), avg(height)}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 500);
+-- what it cannot have is refused before the charge
+SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 1)$$);
+SELECT pg_temp.charges();
+RESET SESSION AUTHORIZATION;
+
+-- with a unit, and neighbours that exchange it; and with a pure budget
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE visits AS SELECT i / 2 AS person, i * i % 90 AS age, i % 61 AS day, i % 13 AS cost FROM generate_series(2, 20001) i;
+SELECT dp.create_dataset('visits', 'visits', 100000, unit => 'person', max_rows => 2, neighbours => 'substitute');
+SELECT dp.add_attribute('visits', 'age', 0, 90, bins => 90, last => 'open');
+SELECT dp.add_attribute('visits', 'day', 0, 61, bins => 61, last => 'open');
+SELECT dp.add_attribute('visits', 'cost', 0, 12, bins => 1, last => 'closed');
+SELECT dp.grant_budget('visits', 'regress_ann', 90000);
+CREATE TABLE stays AS TABLE visits;
+SELECT dp.create_dataset('stays', 'stays', 100000, delta => 0, accounting => 'pure');
+SELECT dp.add_attribute('stays', 'age', 0, 90, bins => 90, last => 'open');
+SELECT dp.add_attribute('stays', 'day', 0, 61, bins => 61, last => 'open');
+SELECT dp.add_attribute('stays', 'cost', 0, 12, bins => 1, last => 'closed');
+SELECT dp.grant_budget('stays', 'regress_ann', 90000);
+CREATE TEMP TABLE exact_visits AS SELECT age, day, count(*)::float8, sum(cost)::float8, GROUPING(age, day) AS set FROM visits GROUP BY GROUPING SETS ((age), (day), ());
+GRANT SELECT ON exact_visits TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+-- 5,490 cells and all margins: blocks
+SELECT x.dataset, bool_and(abs(a.estimate - CASE a.aggregate WHEN 'count(*)' THEN e.count ELSE e.sum END) < 8 * a.stderr) AS exact, count(*)
+  FROM (VALUES ('visits'), ('stays')) x (dataset),
+    LATERAL dp.aggregate(x.dataset, '{count(*), sum(cost)}', '{age,day}', workload => 'marginals(2) + identity(age) * total(day) + total(age) * identity(day) + total', epsilon => 900) a
+    JOIN exact_visits e ON e.age IS NOT DISTINCT FROM (a.label->'age'->>'from')::int AND e.day IS NOT DISTINCT FROM (a.label->'day'->>'from')::int
+  WHERE NOT (a.label ? 'age' AND a.label ? 'day') GROUP BY 1 ORDER BY 1;
+-- with a unit the same list of attributes counts the same rows; another list does not
+SELECT x.aggregates, count(DISTINCT release) FROM (VALUES ('{count(*)}'), ('{sum(cost)}')) x (aggregates),
+  dp.aggregate('visits', x.aggregates::text[], '{age,day}', workload => 'identity(age) * total(day)', epsilon => .1, reuse => true) GROUP BY 1 ORDER BY 1;
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP FUNCTION public.refused(text);
+DROP OWNED BY regress_curator, regress_ann;
+DROP ROLE regress_curator, regress_ann;
