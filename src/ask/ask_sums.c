@@ -450,8 +450,12 @@ shrink_classes(const pe_aggregation *g)
 	const pe_space *s = &g->space[0];
 
 	for (int a = 0; a < g->groups; a++)
-		for (int32 cell = 0; g->columns[a].roll_up != NULL && s->possible_of[a] != NULL && cell < s->domain->cells; cell++)
-			s->possible[cell] = s->possible[cell] && s->possible_of[a][pe_domain_coordinate(s->domain, cell, a)];
+	{
+		const bool *left = g->columns[a].roll_up != NULL ? s->possible_of[a] : NULL;
+
+		for (int32 cell = 0; left != NULL && cell < s->domain->cells; cell++)
+			s->possible[cell] = s->possible[cell] && left[pe_domain_coordinate(s->domain, cell, a)];
+	}
 }
 
 /* Of groups: which cells the predicate leaves, if they have numbers, and which of each attribute. */

@@ -224,7 +224,8 @@ join_known(const pe_histogram *h, pe_known *k)
 
 	return (!r->kept.strategy.direct || same_names(h, r)) &&
 		(!h->asked.request->counts.nonnegative || gives_nonnegative(&r->kept.strategy)) &&
-		pe_known_join(&k->pair, r->dataset, r->predicate_text, &measured, &r->kept.strategy, r->measured.lattice, &asked);
+		pe_known_join(&k->pair, r->dataset, r->predicate_text, &measured, &r->kept.strategy, r->measured.lattice,
+					  &asked);
 }
 
 double *
@@ -350,7 +351,8 @@ candidates(const pe_histogram *h, uint64 *count)
 {
 	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
 		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, aggregates) * FROM ("
-		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
+		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, "
+		"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
 		"accounting, declared, request::jsonb->'aggregates' AS aggregates "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
 		"AND (workload IS NOT NULL OR (request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal')) "

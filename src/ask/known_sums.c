@@ -246,7 +246,8 @@ restore_similar(look *l, int64 id)
 
 	l->stored = pe_aggregation_restored(id);
 	of = &l->stored->aggregation;
-	if (of->on_grid || !declared_alike(l->asked, of) || strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
+	if (of->on_grid || !declared_alike(l->asked, of) ||
+		strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
 		return false;
 	for (int i = 0; i < l->asked->parts; i++)
 		if (part_of(l->asked, i, of) < 0)

@@ -204,7 +204,9 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 				 errmsg("the sensitivity of the request is too large")));
 	if (of_part == NULL)
 		pe_serial_refuse_damaged(s);
-	return (pe_aggregate_noise) {of_part, lattice, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS};
+	return (pe_aggregate_noise) {
+		of_part, lattice, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS
+	};
 }
 
 static double
