@@ -131,6 +131,9 @@ extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
 extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
 extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
 
+/* Whether any aggregate is a share of all cells. */
+extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
+
 /* Whether units are counted by any aggregate. */
 extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
 

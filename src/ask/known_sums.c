@@ -143,15 +143,6 @@ typedef struct look
 	bool		serves;
 } look;
 
-static bool
-is_share(const pe_aggregation *g)
-{
-	for (int i = 0; i < g->aggregates; i++)
-		if (g->aggregate[i].kind == PE_AGG_SHARE)
-			return true;
-	return false;
-}
-
 /* Groups that are measured in the same way in both. */
 static bool
 is_same_space(const pe_space *s, const pe_space *t)
@@ -197,7 +188,7 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */
-	if (s->above_text != NULL || g->source[i].term >= 0 || is_share(g) ||
+	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) ||
 		!pe_known_join(pair, g->asked.dataset, g->predicate, &measured, &t->kept.strategy, l->noise.lattice[j], &asked))
 		return NULL;
 	derived->variance = pe_known_variances(pair);

@@ -37,7 +37,7 @@ typedef struct reading
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
 	pe_error_law law;
-	pe_sum_total *total;		/* of shares, [group * sums + sum] */
+	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
 } reading;
 
 static int32
@@ -143,6 +143,15 @@ has_shares(const pe_aggregation *g, int sum)
 {
 	for (int i = 0; i < g->aggregates; i++)
 		if (g->aggregate[i].kind == PE_AGG_SHARE && g->aggregate[i].sum[PE_USE_N] == sum)
+			return true;
+	return false;
+}
+
+bool
+pe_aggregation_asks_share(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE)
 			return true;
 	return false;
 }
@@ -428,7 +437,8 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 	*r = (reading) {.g = g, .times = noise->times, .miss = noise->miss, .variance = variance};
 	r->part = pe_alloc(g->parts, sizeof(*r->part));
 	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
-	r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
+	if (pe_aggregation_asks_share(g))
+		r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
 	for (int i = 0; i < g->parts; i++)
 	{
 		measured_part *part = &r->part[i];
@@ -773,7 +783,8 @@ put_reference(reading *r, double rows)
 			size_t		at = (size_t) q * g->needed.sums + s;
 
 			r->estimate[at].value = reference[s].value;
-			r->total[at].estimate.value = reference[s].value * groups_of(g);
+			if (r->total != NULL)
+				r->total[at].estimate.value = reference[s].value * groups_of(g);
 		}
 	pe_free(reference);
 }
@@ -796,7 +807,8 @@ is_like_last(const reading *r, int32 group)
 
 	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
 							   sums * sizeof(*r->estimate)) == 0 &&
-		memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0;
+		(r->total == NULL ||
+		 memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0);
 }
 
 void
