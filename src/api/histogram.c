@@ -169,7 +169,7 @@ load_measured(counts_call *c)
 	bool		found;
 
 	PE_UNDONE();
-	found = pe_strategy_load_matrix(c->call.reply.strategy_id, &h->workload, &h->kept);
+	found = pe_strategy_of_charge(c->call.reply.strategy_id, &h->workload, h->possible, &h->kept);
 	PE_END_UNDONE();
 	if (!found)
 		ereport(ERROR,

@@ -25,9 +25,6 @@
 /* So many of the newest releases are looked at, */
 #define MOST_RELEASES "1000"
 
-/* until the cubes of their numbers of columns, which is what their variances take, add up to this: about a second. */
-#define MOST_WORK 5e9
-
 /* Requests of more queries are not looked for: their errors are not computed one by one. */
 #define MOST_QUERIES 10000000
 
@@ -400,7 +397,7 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 	if (h->workload.queries <= MOST_QUERIES)
 		release = candidates(h, &count);
 	MemoryContextSwitchTo(of_one);
-	for (uint64 i = 0; i < count && work < MOST_WORK; i++)
+	for (uint64 i = 0; i < count && work < PE_KNOWN_WORK; i++)
 	{
 		look		l = {.h = h, .most = most, .rows = rows, .known.release = release[i]};
 		ErrorData  *error = pe_run_undone(look_at, &l);

@@ -12,6 +12,9 @@
 #include "ask/ask_counts.h"
 #include "ask/stored_release.h"
 
+/* Releases are looked at until the cubes of their numbers of columns add up to this: about a second. */
+#define PE_KNOWN_WORK 5e9
+
 /*
  * Which rows a request or a release counts: two with the same text, of one
  * dataset, count the same rows.  It has the version of the data, the canonical

@@ -314,6 +314,17 @@ candidates(const pe_aggregation *g, uint64 *count)
 	return found;
 }
 
+/* What it takes to know the errors of a release, as of PE_KNOWN_WORK. */
+static double
+work_of(const pe_aggregation *of)
+{
+	double		work = 0;
+
+	for (int i = 0; i < of->spaces; i++)
+		work += pow(of->space[i].kept.strategy.columns, 3);
+	return work;
+}
+
 /* The first that serves; 0: none.  What it takes to look is gone then. */
 static int64
 find_serving(const pe_aggregation *g, const pe_aggregate_noise *most)
@@ -323,12 +334,13 @@ find_serving(const pe_aggregation *g, const pe_aggregate_noise *most)
 	uint64		count;
 	int64	   *found;
 	int64		serving = 0;
+	double		work = 0;
 
 	PE_UNDONE();
 	found = candidates(g, &count);
 	PE_END_UNDONE();
 	MemoryContextSwitchTo(of_one);
-	for (uint64 i = 0; i < count && serving == 0; i++)
+	for (uint64 i = 0; i < count && serving == 0 && work < PE_KNOWN_WORK; i++)
 	{
 		look_at		at = {.look = {.asked = g, .most = most}, .id = found[i]};
 		ErrorData  *error = pe_run_undone(look_at_release, &at);
@@ -337,6 +349,7 @@ find_serving(const pe_aggregation *g, const pe_aggregate_noise *most)
 			pe_known_pass_over(error);
 		else if (at.look.serves)
 			serving = found[i];
+		work += at.look.stored != NULL ? work_of(&at.look.stored->aggregation) : 0;
 		MemoryContextReset(of_one);
 	}
 	MemoryContextSwitchTo(here);

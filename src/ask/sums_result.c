@@ -10,6 +10,7 @@
 
 #include "ask/ask_sums.h"
 #include "ask/answers.h"
+#include "ask/ask_counts.h"
 #include "ask/known.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
@@ -59,20 +60,37 @@ refuse_payload(int64 release)
  * ------------------------------------------------------------------
  */
 
-/* A replay is of what was measured then: another strategy perhaps than would be made now. */
+static int
+spaces_measured(const pe_aggregation *g)
+{
+	int			spaces = 0;
+
+	for (int i = 0; i < g->spaces; i++)
+		spaces += pe_aggregation_measures(g, i);
+	return spaces;
+}
+
+/*
+ * A replay is of what was measured then: another strategy perhaps than would be
+ * made now, or the workload itself (0).  Of several spaces one has a strategy
+ * that is kept.
+ */
 static void
 load_strategies(pe_aggregation *g, int64 release, int64 id)
 {
+	bool		only = spaces_measured(g) == 1;
+
 	for (int i = 0; i < g->spaces; i++)
 	{
 		pe_space   *s = &g->space[i];
 
-		if (!pe_aggregation_measures(g, i) || s->kept.id == 0 || s->kept.id == id)
+		if (!pe_aggregation_measures(g, i) || s->kept.id == id || (s->kept.id == 0 && !only))
 			continue;
-		if (!pe_strategy_load_matrix(id, &s->workload, &s->kept))
+		if (!pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
+		s->kept.id = id;
 		pe_aggregation_settle(s);
 	}
 }
