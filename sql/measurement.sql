@@ -91,6 +91,18 @@ SELECT pg_temp.charges();
 SELECT count(*) = (SELECT count(*) FROM cube) AS same FROM dp.aggregate('people', '{count(*)}', '{sex,age,ward,height}', epsilon => 500,
   workload => 'identity(sex)*identity(age) + identity(sex)*identity(ward) + identity(sex)*identity(height) + identity(age)*identity(ward) + identity(age)*identity(height) + identity(ward)*identity(height)');
 SELECT aggregate, stderr < 20 FROM dp.quote_aggregate('people', '{sum(weight), count(weight), avg(height)}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 500);
+-- medians of several columns, each with a strategy of its own; replayed, read again, and one of them alone
+SET pg_epsilon.epsilon = 400;
+CREATE TEMP TABLE medians AS SELECT ward, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS age, percentile_disc(.25) WITHIN GROUP (ORDER BY height) AS height, count(*) FROM shown GROUP BY ward;
+SELECT pg_temp.charges();
+SELECT bool_and((a.age, a.height, a.count) IS NOT DISTINCT FROM (m.age, m.height, m.count)) AS same
+  FROM (SELECT ward, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS age, percentile_disc(.25) WITHIN GROUP (ORDER BY height) AS height, count(*) FROM shown GROUP BY ward) a JOIN medians m USING (ward);
+GRANT SELECT ON medians TO regress_curator;
+SET SESSION AUTHORIZATION regress_curator;
+SELECT bool_and(abs(m.age - e.age) <= 1 AND abs(m.height - e.height) <= 1) AS exact
+  FROM medians m JOIN (SELECT ward, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS age, percentile_disc(.25) WITHIN GROUP (ORDER BY height) AS height FROM people GROUP BY ward) e USING (ward);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT pg_temp.charges();
 -- what it cannot have is refused before the charge
 SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 1)$$);
 SELECT pg_temp.charges();
@@ -123,6 +135,9 @@ SELECT x.dataset, bool_and(abs(a.estimate - CASE a.aggregate WHEN 'count(*)' THE
 SELECT x.aggregates, count(DISTINCT release) FROM (VALUES ('{count(*)}'), ('{sum(cost)}')) x (aggregates),
   dp.aggregate('visits', x.aggregates::text[], '{age,day}', workload => 'identity(age) * total(day)', epsilon => .1, reuse => true) GROUP BY 1 ORDER BY 1;
 RESET SESSION AUTHORIZATION;
+SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
+  WHERE cardinality(r.other_strategies) = 1;
+SELECT dataset, ok, message FROM (VALUES ('people'), ('visits'), ('stays')) x (dataset), LATERAL dp.verify_ledger(dataset) ORDER BY 1;
 DROP EXTENSION pg_epsilon CASCADE;
 DROP FUNCTION public.refused(text);
 DROP OWNED BY regress_curator, regress_ann;

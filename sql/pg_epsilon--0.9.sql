@@ -198,6 +198,7 @@ CREATE TABLE dp_ledger.charge (
     request text NOT NULL,
     release_id bigint,
     strategy_id bigint,
+    other_strategies bigint[],
     series_id bigint,
     block_from bigint,
     block_to bigint,
@@ -207,6 +208,7 @@ CREATE TABLE dp_ledger.charge (
 );
 CREATE INDEX charge_series ON dp_ledger.charge (series_id, seq) WHERE series_id IS NOT NULL;
 CREATE INDEX charge_strategy ON dp_ledger.charge (strategy_id) WHERE strategy_id IS NOT NULL;
+CREATE INDEX charge_strategies ON dp_ledger.charge (id) WHERE other_strategies IS NOT NULL;
 CREATE INDEX charge_budget ON dp_ledger.charge (budget_id, release_id);
 COMMENT ON TABLE dp_ledger.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
 COMMENT ON COLUMN dp_ledger.charge.budget_id IS '0 where dp.attest charges the cap alone';
@@ -215,6 +217,7 @@ COMMENT ON COLUMN dp_ledger.charge.cap_rho IS 'what the charge cost the cap of t
 COMMENT ON COLUMN dp_ledger.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
 COMMENT ON COLUMN dp_ledger.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp_ledger.charge.strategy_id IS 'what is measured; NULL: the workload itself';
+COMMENT ON COLUMN dp_ledger.charge.other_strategies IS 'what else is measured, where aggregates need several: medians of several columns';
 COMMENT ON COLUMN dp_ledger.charge.series_id IS 'of a line that paid for a series, or of an attempt to measure a period of it, or of a measurement that was stored: these cost 0, but for attempts after the third';
 COMMENT ON COLUMN dp_ledger.charge.block_from IS 'the first block of time that was charged, whose rows were read; NULL: none, or the dataset has no blocks';
 COMMENT ON COLUMN dp_ledger.charge.block_to IS 'the last one';
@@ -324,6 +327,7 @@ CREATE TABLE dp_ledger.release (
     sensitivity_l1 numeric,
     epsilon bigint,
     strategy_id bigint,
+    other_strategies bigint[],
     payload bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT release_noise CHECK (CASE WHEN workload IS NULL

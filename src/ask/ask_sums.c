@@ -670,7 +670,7 @@ pe_aggregation_restore(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-/* The strategy that a release was measured with; false if that is the workload itself, or there is no release. */
+/* The kept strategy that a release measured a space with; false if there is no release, or it is the workload itself. */
 static bool
 load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 {
@@ -680,10 +680,10 @@ load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 	};
 	bool		there;
 
-	if (!g->stored || g->strategy_id == 0 || pe_strategy_is_workload(&problem))
+	if (!g->stored || g->strategies.count == 0 || pe_strategy_is_workload(&problem))
 		return false;
 	PE_UNDONE();
-	there = pe_strategy_load_matrix(g->strategy_id, &s->workload, &s->kept);
+	there = pe_strategy_load_matrix(pe_strategies_find(&g->strategies, s), &s->workload, &s->kept);
 	PE_END_UNDONE();
 	if (!there)
 		ereport(ERROR,
@@ -1247,25 +1247,56 @@ canonical_text(pe_aggregation *g, char **names)
 	return text.data;
 }
 
-/* A release can be read with one kept strategy. */
-int64
-pe_aggregation_strategy_id(const pe_aggregation *g)
+pe_strategies
+pe_strategies_of(int64 strategy_id, const int64 *other, int others)
 {
-	int64		id = 0;
+	pe_strategies all = {0};
 
-	for (int i = 0; i < g->parts; i++)
+	if (strategy_id != 0)
+		all.id[all.count++] = strategy_id;
+	for (int i = 0; i < others && all.count < lengthof(all.id); i++)
+		all.id[all.count++] = other[i];
+	return all;
+}
+
+pe_strategies
+pe_aggregation_strategies(const pe_aggregation *g)
+{
+	pe_strategies all = {0};
+
+	for (int i = 0; i < g->spaces; i++)
 	{
-		int64		own = g->space[g->source[i].space].kept.id;
+		int64		id = g->space[i].kept.id;
+		int			at = 0;
 
-		if (own != 0 && id != 0 && own != id)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("the aggregates need more than one strategy that is kept"),
-					 errdetail("Quantiles of each column have one, and so do groups that overlap."),
-					 errhint("Ask for quantiles of one column at a time.")));
-		id = own != 0 ? own : id;
+		while (at < all.count && all.id[at] != id)
+			at++;
+		if (!pe_aggregation_measures(g, i) || id == 0 || at < all.count)
+			continue;
+		if (all.count == lengthof(all.id))
+			elog(ERROR, "aggregates need too many strategies");
+		all.id[all.count++] = id;
 	}
-	return id;
+	return all;
+}
+
+int64
+pe_strategies_find(const pe_strategies *all, const pe_space *s)
+{
+	for (int i = 0; i < all->count; i++)
+		if (all->count == 1 || pe_strategy_is_for(all->id[i], &s->workload))
+			return all->id[i];
+	return 0;
+}
+
+static void
+name_strategies(pe_aggregation *g, pe_charge_request *charge)
+{
+	pe_strategies all = pe_aggregation_strategies(g);
+
+	charge->strategy_id = all.count > 0 ? all.id[0] : 0;
+	charge->others = Max(all.count - 1, 0);
+	charge->other = memcpy(palloc(sizeof(all.id)), all.id + 1, charge->others * sizeof(int64));
 }
 
 static void
@@ -1298,7 +1329,7 @@ fill_question(pe_aggregation *g)
 	charge->attributes = g->groups;
 	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
 	charge->predicate = g->predicate;
-	charge->strategy_id = pe_aggregation_strategy_id(g);
+	name_strategies(g, charge);
 }
 
 void

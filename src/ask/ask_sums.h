@@ -63,6 +63,13 @@ typedef struct pe_conditions
 	char	   *text[PE_MAX_CONDITIONS];	/* canonical */
 } pe_conditions;
 
+/* The kept strategies of the spaces that are measured, each once, in their order. */
+typedef struct pe_strategies
+{
+	int			count;
+	int64		id[1 + PE_MAX_ATTRIBUTES];
+} pe_strategies;
+
 typedef struct pe_aggregation
 {
 	pe_asked	asked;
@@ -87,7 +94,7 @@ typedef struct pe_aggregation
 	bool		stored;
 	char	  **never_null_name;	/* what was there in every row then */
 	int			never_null_names;
-	int64		strategy_id;	/* 0: the workload itself was measured */
+	pe_strategies strategies;	/* none: the workloads themselves were measured */
 	int			version;		/* of the data */
 
 	pe_sums		needed;			/* what the aggregates are made of */
@@ -127,9 +134,15 @@ extern void pe_aggregation_price(pe_aggregation *aggregation);
 /* What the answers of all groups take, without their labels; for pe_check_memory. */
 extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
 
-/* Numbers that every row has, and the kept strategy of a request, 0: none; 0A000 if there are several. */
+/* Numbers that every row has, and the kept strategies of a request. */
 extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
-extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
+extern pe_strategies pe_aggregation_strategies(const pe_aggregation *aggregation);
+
+/* Those that a charge, or a reply, names: one, 0: none, and others. */
+extern pe_strategies pe_strategies_of(int64 strategy_id, const int64 *other, int others);
+
+/* Which of them a space has: of several the one that was made for its workload; 0: none.  Inside PE_UNDONE. */
+extern int64 pe_strategies_find(const pe_strategies *all, const pe_space *space);
 
 /* Whether any aggregate is a share of all cells. */
 extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
@@ -162,15 +175,16 @@ typedef struct pe_aggregate_result
 } pe_aggregate_result;
 
 /*
- * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategy_id: what it was measured
+ * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategies: what it was measured
  * with; nano: what it cost; miss: what intervals miss at most.  XX001 if it does not fit.
  */
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value,
-												   int64 values, int64 strategy_id, int64 nano, double miss);
+												   int64 values, const pe_strategies *strategies, int64 nano,
+												   double miss);
 
 /* The measurements that a release holds, with the strategies and the shares of then.  XX001 if they do not fit. */
 extern const int64 *pe_aggregation_measured(pe_aggregation *aggregation, int64 release, const int64 *value,
-											int64 values, int64 strategy_id);
+											int64 values, const pe_strategies *strategies);
 
 /* How many of them stand in front of those of a part. */
 extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int part);

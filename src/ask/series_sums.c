@@ -71,6 +71,21 @@ attributes_of(const pe_aggregation *g)
 	return g->groups + g->quantiles + g->watched;
 }
 
+/* A series can be read with one kept strategy. */
+static int64
+only_strategy(const pe_aggregation *g)
+{
+	pe_strategies all = pe_aggregation_strategies(g);
+
+	if (all.count > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the aggregates of a series need more than one strategy that is kept"),
+				 errdetail("Quantiles of each column have one, and so do groups that overlap."),
+				 errhint("Ask for quantiles of one column at a time.")));
+	return all.count > 0 ? all.id[0] : 0;
+}
+
 static pe_serial_told
 sums_told(const pe_serial *s)
 {
@@ -79,7 +94,7 @@ sums_told(const pe_serial *s)
 	return (pe_serial_told) {
 		.workload = &g->space[0].workload, .columns = g->space[0].columns, .aggregates = g->aggregates,
 		.attributes = attributes_of(g),
-		.predicate = g->predicate, .strategy_id = pe_aggregation_strategy_id(g)
+		.predicate = g->predicate, .strategy_id = only_strategy(g)
 	};
 }
 
@@ -164,7 +179,7 @@ load_sums(pe_serial *s)
 	pe_serial_check_declared(s);
 	pe_asked_choose_budget(&g->asked, false);
 	g->asked.ask.accounting = s->series->accounting;
-	g->strategy_id = s->series->strategy_id;
+	g->strategies = pe_strategies_of(s->series->strategy_id, NULL, 0);
 	g->version = s->series->version;
 	g->never_null_name = s->series->never_null;
 	g->never_null_names = s->series->never_nulls;

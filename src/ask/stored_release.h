@@ -31,6 +31,8 @@ typedef struct pe_release
 	pe_accounting accounting;	/* its noise */
 	int64		nano;			/* what it cost, of epsilon for PE_L1 */
 	int64		strategy_id;	/* 0: the workload itself was measured */
+	int			others;			/* further ones, of aggregates */
+	const int64 *other;
 	pe_kept_strategy kept;
 	pe_measured measured;
 	pe_plan_part part;			/* the counts, with their share of the cost */

@@ -178,12 +178,13 @@ static pe_aggregate_result *
 results_of(const pe_aggregate_call *c, double miss)
 {
 	const pe_charge_reply *reply = &c->call.reply;
+	pe_strategies strategies;
 
 	if (c->known != NULL)
 		return results_of_known(c->known, miss);
-	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values,
-								  reply->outcome == PE_REPLAYED ? reply->strategy_id
-									  : c->aggregation->asked.charge.strategy_id,
+	strategies = reply->outcome == PE_REPLAYED
+		? pe_strategies_of(reply->strategy_id, reply->other, reply->others) : pe_aggregation_strategies(c->aggregation);
+	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values, &strategies,
 								  pe_aggregate_call_nano(c), miss);
 }
 

@@ -67,7 +67,7 @@ restore(pe_stored_aggregates *s)
 	g->asked.dataset = r->dataset;
 	g->asked.ask.accounting = r->accounting;
 	g->asked.ask.cap = r->dataset->accounting;
-	g->strategy_id = r->strategy_id;
+	g->strategies = pe_strategies_of(r->strategy_id, r->other, r->others);
 	g->version = r->version;
 	pe_aggregation_restore(g);
 }
@@ -89,7 +89,8 @@ pe_aggregation_read(pe_stored_aggregates *s)
 
 	pe_aggregation_measure(&s->aggregation);
 	if (!s->aggregation.on_grid)
-		s->measured = pe_aggregation_measured(&s->aggregation, r->id, r->value, r->values, r->strategy_id);
+		s->measured = pe_aggregation_measured(&s->aggregation, r->id, r->value, r->values,
+											  &s->aggregation.strategies);
 }
 
 pe_stored_aggregates *
@@ -103,6 +104,7 @@ pe_aggregation_of_release(int64 id)
 	PE_END_UNDONE();
 	r = &s->release;
 	pe_aggregation_measure(&s->aggregation);
-	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, r->strategy_id, r->nano, PE_MISS);
+	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies,
+									   r->nano, PE_MISS);
 	return s;
 }

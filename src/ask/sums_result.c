@@ -70,22 +70,35 @@ spaces_measured(const pe_aggregation *g)
 	return spaces;
 }
 
+/* Whether a space has the strategy that was measured then; only: no other space has one. */
+static bool
+has_strategy(const pe_space *s, const pe_strategies *all, bool only)
+{
+	if (s->kept.id == 0)
+		return !only || all->count == 0;
+	for (int i = 0; i < all->count; i++)
+		if (all->id[i] == s->kept.id)
+			return true;
+	return false;
+}
+
 /*
  * A replay is of what was measured then: another strategy perhaps than would be
- * made now, or the workload itself (0).  Of several spaces one has a strategy
- * that is kept.
+ * made now, or the workload itself (0).
  */
 static void
-load_strategies(pe_aggregation *g, int64 release, int64 id)
+load_strategies(pe_aggregation *g, int64 release, const pe_strategies *all)
 {
 	bool		only = spaces_measured(g) == 1;
 
 	for (int i = 0; i < g->spaces; i++)
 	{
 		pe_space   *s = &g->space[i];
+		int64		id;
 
-		if (!pe_aggregation_measures(g, i) || s->kept.id == id || (s->kept.id == 0 && !only))
+		if (!pe_aggregation_measures(g, i) || has_strategy(s, all, only))
 			continue;
+		id = pe_strategies_find(all, s);
 		if (!pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -750,17 +763,18 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 }
 
 const int64 *
-pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id)
+pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, int64 values,
+						const pe_strategies *strategies)
 {
 	PE_UNDONE();
-	load_strategies(g, release, strategy_id);
+	load_strategies(g, release, strategies);
 	PE_END_UNDONE();
 	return read_shares(g, release, value, values);
 }
 
 pe_aggregate_result *
-pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id,
-					   int64 nano, double miss)
+pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values,
+					   const pe_strategies *strategies, int64 nano, double miss)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
 	const int64 *measured;
@@ -772,7 +786,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 		answer_grid(g, release, value, values, result);
 		return result;
 	}
-	measured = pe_aggregation_measured(g, release, value, values, strategy_id);
+	measured = pe_aggregation_measured(g, release, value, values, strategies);
 	noise = pe_aggregation_noise(g, nano);
 	noise.miss = miss;
 	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));

@@ -111,6 +111,8 @@ canonical_text(const pe_charge_line *line)
 		append_number(&text, "release", line->release_id);
 	if (line->strategy_id != 0)
 		append_number(&text, "strategy", line->strategy_id);
+	for (int i = 0; i < line->others; i++)
+		append_number(&text, "other_strategy", line->other[i]);
 	if (line->series_id != 0)
 		append_number(&text, "series", line->series_id);
 	if (line->blocks.limited)
@@ -152,6 +154,7 @@ insert_line(const pe_charge_line *line, bytea *hash)
 		PE_TEXT("request", line->request),
 		PE_IF(line->release_id != 0, PE_INT8("release_id", line->release_id)),
 		PE_IF(line->strategy_id != 0, PE_INT8("strategy_id", line->strategy_id)),
+		PE_IF(line->others > 0, PE_INT8S("other_strategies", line->other, line->others)),
 		PE_IF(line->series_id != 0, PE_INT8("series_id", line->series_id)),
 		PE_IF(numbered, PE_INT8("block_from", line->blocks.first)),
 		PE_IF(numbered, PE_INT8("block_to", line->blocks.last)),
@@ -284,6 +287,7 @@ line_of_row(const pe_row *row, pe_charge_line *line)
 	line->request = pe_row_text(row, "request");
 	line->release_id = pe_row_int64(row, "release_id");
 	line->strategy_id = pe_row_int64(row, "strategy_id");
+	line->other = pe_int64s_of_array(pe_row_datum(row, "other_strategies"), &line->others);
 	line->relations = pe_row_text(row, "relations");
 	line->series_id = pe_row_int64(row, "series_id");
 	line->blocks = blocks_of_row(row);

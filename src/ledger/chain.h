@@ -42,6 +42,8 @@ typedef struct pe_charge_line
 	const char *request;		/* JSON */
 	int64		release_id;		/* 0: none */
 	int64		strategy_id;	/* 0: none */
+	int			others;			/* further strategies */
+	const int64 *other;
 	int64		series_id;		/* 0: none */
 	pe_time_blocks	blocks;			/* that are charged; not limited: the dataset has none */
 } pe_charge_line;

@@ -50,7 +50,7 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created FROM "
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies FROM "
 		"(SELECT * FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 "
 		"AND request = $5 AND payload IS NOT NULL ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL "
 		"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id "
@@ -63,6 +63,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 		PointerGetDatum(pe_request_hash(request->request)), Int64GetDatum(request->budget_id),
 		CStringGetTextDatum(request->request), CStringGetTextDatum(name != NULL ? name : "")
 	};
+	Datum		others;
 	bool		isnull;
 
 	/* most requests are new: their key alone shows it */
@@ -74,6 +75,8 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	*paid = pe_access_int64(0, 3) != 0;
 	reply->strategy_id = pe_access_int64(0, 4);
 	reply->made = pe_access_int64(0, 5);
+	others = pe_access_datum(0, 6, &isnull);
+	reply->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &reply->others);
 	return true;
 }
 
@@ -367,6 +370,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
+		.others = release_id == 0 ? request->others : 0, .other = request->other,
 		.series_id = request->series != NULL ? request->series->id : 0,
 		.blocks = b->has_blocks ? pe_time_blocks_limited(request->blocks) : (pe_time_blocks) {0},
 		.amount = {[PE_RHO] = cost.rho_nano, [PE_DELTA] = cost.delta_atto,
@@ -534,6 +538,14 @@ write_request(const pe_charge_request *request, const pe_charge_price *price, bo
 	return charge_id;
 }
 
+static void
+check_strategies(const pe_charge_request *request)
+{
+	pe_strategy_check_kept(request->strategy_id);
+	for (int i = 0; i < request->others; i++)
+		pe_strategy_check_kept(request->other[i]);
+}
+
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
 static void
 charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price,
@@ -552,7 +564,7 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	if (!is_accepted(b, a, request, price->amount, cap_cost, reply) || !is_accepted_of_new(request, price, b, a, reply))
 		return;
 	if (reply->release_id == 0)
-		pe_strategy_check_kept(request->strategy_id);
+		check_strategies(request);
 	reply->charge_id = write_request(request, price, b, a, cap_cost, reply->release_id);
 	tell_left(b, a, request, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
@@ -688,6 +700,7 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 		reply->release_id = 0;
 		reply->made = 0;
 		reply->strategy_id = 0;
+		reply->others = 0;
 		reply->values = 0;
 	}
 }
@@ -725,6 +738,7 @@ insert_release(const pe_charge_request *request, const pe_charge_price *price, i
 		PE_IF(has_noise && !pure, PE_DATUM("sensitivity_sq", NUMERICOID, sensitivity)),
 		PE_IF(has_noise && !pure, PE_INT8("rho", price->amount.rho_nano)),
 		PE_IF(request->strategy_id != 0, PE_INT8("strategy_id", request->strategy_id)),
+		PE_IF(request->others > 0, PE_INT8S("other_strategies", request->other, request->others)),
 		PE_BYTEA("payload", pe_payload_write(value, values)),
 		PE_TIMESTAMPTZ("created", GetCurrentTransactionStartTimestamp())
 	};

@@ -223,7 +223,6 @@ bytes_datum(const char *bytes, int size)
 }
 
 #define NUMBERS(name, number, count) PE_DATUM(name, FLOAT8ARRAYOID, numbers_datum(number, count))
-#define WHOLE_NUMBERS(name, number, count) PE_DATUM(name, INT8ARRAYOID, whole_numbers_datum(number, count))
 
 static Datum
 numbers_datum(const double *number, int count)
@@ -233,16 +232,6 @@ numbers_datum(const double *number, int count)
 	for (int i = 0; i < count; i++)
 		element[i] = Float8GetDatum(number[i]);
 	return PointerGetDatum(construct_array(element, count, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-static Datum
-whole_numbers_datum(const int64 *number, int count)
-{
-	Datum	   *element = palloc((count + 1) * sizeof(Datum));
-
-	for (int i = 0; i < count; i++)
-		element[i] = Int64GetDatum(number[i]);
-	return PointerGetDatum(construct_array(element, count, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 void
@@ -266,7 +255,7 @@ pe_series_insert(const pe_series *series, const pe_charge_request *request, cons
 		PE_IF(has_sums, PE_TEXTS("aggregates", series->aggregate, series->aggregates)),
 		PE_IF(has_sums, PE_TEXTS("never_null", series->never_null, series->never_nulls)),
 		PE_IF(has_sums, PE_INT4("cells_per_unit", series->cells_per_unit)),
-		PE_IF(has_sums, WHOLE_NUMBERS("shares", series->share, series->shares)),
+		PE_IF(has_sums, PE_INT8S("shares", series->share, series->shares)),
 		PE_TEXT("over_periods", series->over),
 		PE_TEXT("time_attribute", series->time_attribute),
 		PE_TEXT("time_type", series->time_type),
@@ -274,7 +263,7 @@ pe_series_insert(const pe_series *series, const pe_charge_request *request, cons
 		PE_BOOL("append_only", series->append_only),
 		PE_TIMESTAMPTZ("starts", series->starts),
 		PE_TEXT("time_zone", series->zone),
-		WHOLE_NUMBERS("edges", series->edge, series->periods + 1),
+		PE_INT8S("edges", series->edge, series->periods + 1),
 		PE_DATUM("period", INTERVALOID, IntervalPGetDatum(&series->period)),
 		PE_DATUM("grace", INTERVALOID, IntervalPGetDatum(&series->grace)),
 		PE_INT4("periods", series->periods),
@@ -301,7 +290,7 @@ pe_series_prolong(const pe_series *series, int64 id, int64 nano)
 	pe_row	   *row = pe_row_last("series", "series_pkey", key, 1);
 	pe_field	fields[] = {
 		PE_INT4("periods", series->periods),
-		WHOLE_NUMBERS("edges", series->edge, series->periods + 1),
+		PE_INT8S("edges", series->edge, series->periods + 1),
 		NUMBERS("stderrs", series->stderr_, series->periods)
 	};
 
@@ -545,23 +534,6 @@ bytes_of(Datum datum, int *size)
 	return memcpy(palloc(Max(*size, 1)), VARDATA_ANY(bytes), *size);
 }
 
-/* NULL, and no number, if there is no array. */
-static int64 *
-whole_numbers_of(Datum datum, int *count)
-{
-	Datum	   *element;
-	int64	   *number;
-
-	*count = 0;
-	if (datum == (Datum) 0)
-		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(datum), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &element, NULL, count);
-	number = palloc((*count + 1) * sizeof(int64));
-	for (int i = 0; i < *count; i++)
-		number[i] = DatumGetInt64(element[i]);
-	return number;
-}
-
 static pe_series *
 series_of_row(const pe_row *row)
 {
@@ -591,7 +563,7 @@ series_of_row(const pe_row *row)
 	s->periods = (int) pe_row_int64(row, "periods");
 	s->first_periods = (int) pe_row_int64(row, "first_periods");
 	s->max_periods = (int) pe_row_int64(row, "max_periods");
-	s->edge = whole_numbers_of(pe_row_datum(row, "edges"), &edges);
+	s->edge = pe_int64s_of_array(pe_row_datum(row, "edges"), &edges);
 	if (edges != s->periods + 1)
 		s->edge = NULL;
 	s->history = (int) pe_row_int64(row, "history");
@@ -601,7 +573,7 @@ series_of_row(const pe_row *row)
 	s->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	s->nano = pe_row_int64(row, "rho");
 	s->ended = pe_row_text(row, "ended_because") != NULL;
-	s->share = whole_numbers_of(pe_row_datum(row, "shares"), &s->shares);
+	s->share = pe_int64s_of_array(pe_row_datum(row, "shares"), &s->shares);
 	if (s->shares == 0)
 		return s;
 	s->aggregate = pe_row_texts(row, "aggregates", &s->aggregates);

@@ -168,6 +168,21 @@ pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy 
 	return true;
 }
 
+bool
+pe_strategy_is_for(int64 id, const pe_workload *workload)
+{
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.strategy WHERE id = $1 AND workload = $2", 2,
+	{INT8OID, TEXTOID}};
+	Datum		values[2] = {Int64GetDatum(id), CStringGetTextDatum(workload->canonical)};
+	pe_access	access;
+	bool		is;
+
+	pe_access_begin(&access);
+	is = pe_access_read(&find, values, NULL) == 1;
+	pe_access_end(&access);
+	return is;
+}
+
 /* The shape of a stored strategy: names if there are any, cells and ordered cells. */
 static void
 read_shape(pe_shape *shape, int column)
@@ -258,7 +273,9 @@ make_room(int64 newest)
 	static pe_statement remove = {NULL, "DELETE FROM dp_ledger.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
 		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) "
 		"+ pg_catalog.octet_length(s.workload)) OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
-		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u "
+		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id) "
+		"AND NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.other_strategies IS NOT NULL "
+		"AND s.id OPERATOR(pg_catalog.=) ANY (c.other_strategies))) u "
 		"WHERE u.size > $1 AND u.id <> $2)",
 	2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};

@@ -62,6 +62,9 @@ extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *wor
 /* Only the strategy, for a workload that is known. */
 extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy *found);
 
+/* Whether it was made for this workload, by its text. */
+extern bool pe_strategy_is_for(int64 id, const pe_workload *workload);
+
 /* The best strategy of the table for a key that was asked for with at most this gap; false if there is none. */
 extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found);
 

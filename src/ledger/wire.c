@@ -107,6 +107,28 @@ read_blocks(StringInfo from)
 	return blocks;
 }
 
+static void
+write_others(StringInfo to, const int64 *other, int others)
+{
+	pq_sendint32(to, others);
+	for (int i = 0; i < others; i++)
+		pq_sendint64(to, other[i]);
+}
+
+static const int64 *
+read_others(StringInfo from, int *others)
+{
+	int64	   *other;
+
+	*others = pq_getmsgint(from, 4);
+	if (*others < 0 || *others > from->len)
+		elog(ERROR, "a message has %d strategies", *others);
+	other = palloc((*others + 1) * sizeof(int64));
+	for (int i = 0; i < *others; i++)
+		other[i] = pq_getmsgint64(from);
+	return other;
+}
+
 void
 pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *request)
 {
@@ -127,6 +149,7 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
 	pq_sendint64(to, request->strategy_id);
+	write_others(to, request->other, request->others);
 	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
 	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
 	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
@@ -170,6 +193,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
 	request->strategy_id = pq_getmsgint64(from);
+	request->other = read_others(from, &request->others);
 	request->role = pstrdup(pq_getmsgrawstring(from));
 	request->function = pstrdup(pq_getmsgrawstring(from));
 	request->request = pstrdup(pq_getmsgrawstring(from));
@@ -199,6 +223,7 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 	pq_sendint64(to, reply->delta_left);
 	pq_sendbyte(to, reply->shortage);
 	pq_sendint64(to, reply->strategy_id);
+	write_others(to, reply->other, reply->others);
 	pq_sendint64(to, reply->values);
 	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
 }
@@ -215,6 +240,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->delta_left = pq_getmsgint64(from);
 	reply->shortage = (pe_shortage) pq_getmsgbyte(from);
 	reply->strategy_id = pq_getmsgint64(from);
+	reply->other = read_others(from, &reply->others);
 	reply->values = pq_getmsgint64(from);
 	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
 	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));

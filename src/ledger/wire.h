@@ -61,6 +61,8 @@ typedef struct pe_charge_request
 	const char *method;
 	int32		queries;
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
+	int			others;			/* further ones, of parts with other strategies */
+	const int64 *other;
 
 	pe_time_blocks	blocks;			/* whose rows are read; of a dataset without blocks it is not looked at */
 
@@ -110,6 +112,8 @@ typedef struct pe_charge_reply
 	int64		delta_left;		/* atto, likewise */
 	pe_shortage shortage;		/* of PE_REFUSED */
 	int64		strategy_id;	/* of a replay: what was measured */
+	int			others;
+	const int64 *other;
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
 } pe_charge_reply;

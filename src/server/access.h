@@ -83,6 +83,7 @@ typedef struct pe_field
 #define PE_OID(name, oid) PE_DATUM(name, OIDOID, ObjectIdGetDatum(oid))
 #define PE_TIMESTAMPTZ(name, time) PE_DATUM(name, TIMESTAMPTZOID, Int64GetDatum(time))
 #define PE_BYTEA(name, bytes) PE_DATUM(name, BYTEAOID, PointerGetDatum(bytes))
+#define PE_INT8S(name, number, count) PE_DATUM(name, INT8ARRAYOID, pe_array_of_int64s(number, count))
 #define PE_TEXTS(name, text, count) PE_DATUM(name, TEXTARRAYOID, pe_array_of_texts(text, count))
 #define PE_TEXT(name, text) pe_field_text(name, text)
 
@@ -100,6 +101,10 @@ typedef struct pe_field
 extern pe_field pe_field_text(const char *column, const char *text);
 extern pe_field pe_field_with(pe_field field, bool isnull, const char *sql);
 extern Datum pe_array_of_texts(char **text, int count);
+
+/* The same of whole numbers; and back: NULL, and no number, if there is no array. */
+extern Datum pe_array_of_int64s(const int64 *number, int count);
+extern int64 *pe_int64s_of_array(Datum array, int *count);
 
 /*
  * Writes like pe_access_write, with one statement for each place in the source, where the columns are

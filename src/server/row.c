@@ -374,6 +374,32 @@ pe_array_of_texts(char **text, int count)
 	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+Datum
+pe_array_of_int64s(const int64 *number, int count)
+{
+	Datum	   *element = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		element[i] = Int64GetDatum(number[i]);
+	return PointerGetDatum(construct_array(element, count, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+int64 *
+pe_int64s_of_array(Datum array, int *count)
+{
+	Datum	   *element;
+	int64	   *number;
+
+	*count = 0;
+	if (array == (Datum) 0)
+		return NULL;
+	deconstruct_array(DatumGetArrayTypeP(array), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &element, NULL, count);
+	number = palloc((*count + 1) * sizeof(int64));
+	for (int i = 0; i < *count; i++)
+		number[i] = DatumGetInt64(element[i]);
+	return number;
+}
+
 static void
 set_fields(pe_row *row, const pe_field *fields, int count)
 {
