@@ -103,6 +103,10 @@ SELECT bool_and(abs(m.age - e.age) <= 1 AND abs(m.height - e.height) <= 1) AS ex
   FROM medians m JOIN (SELECT ward, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS age, percentile_disc(.25) WITHIN GROUP (ORDER BY height) AS height FROM people GROUP BY ward) e USING (ward);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT pg_temp.charges();
+-- a multiple of a column, more or less a number, has the error of the column's average
+SELECT abs(avg(height - 150) - (avg(height) - 150)) < 1e-6 AS offset, abs(dp.stderr_avg(200 - height) / dp.stderr_avg(height) - 1) < 1e-6 AS negative,
+    abs(dp.stderr_avg(height / 100.0) / dp.stderr_avg(height) - .01) < 1e-6 AS ratio, dp.lower95_avg(-height) < avg(-height) AND avg(-height) < dp.upper95_avg(-height) AS inside,
+    dp.stderr_avg(2 * height + 1) < .1 AS small FROM shown;
 -- what it cannot have is refused before the charge
 SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 1)$$);
 SELECT pg_temp.charges();

@@ -545,6 +545,8 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	number = figure_of(&result, t->figure, s->hide_below);
 	if (has_noise && s->hide_below_all && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
 		number = NAN;
+	if (t->figure != PE_STDERR)
+		number += t->offset;
 	*isnull = isnan(number) || (t->is_empty && !t->counts);
 	if (!*isnull)
 		*value = datum_of_number(t->type, number);

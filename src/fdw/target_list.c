@@ -588,6 +588,39 @@ average_is_ratio(const sum_terms *terms)
 		strcmp(with_where(terms->sight, linitial(terms->sum)), with_where(terms->sight, linitial(terms->count))) != 0;
 }
 
+/*
+ * An average of a multiple of a column, more or less a number: these are
+ * applied to the column's average, whose error is far less than that of a sum
+ * divided by a count.
+ */
+static bool
+average_is_of_column(translation *t, const sum_terms *terms)
+{
+	const piece *count = terms->count != NIL ? linitial(terms->count) : NULL;
+	const piece *sum = NULL;
+	double		offset = 0;
+	ListCell   *cell;
+
+	foreach(cell, terms->sum)
+	{
+		const piece *p = lfirst(cell);
+
+		if (p->where == count->where && strcmp(p->text, count->text) == 0)
+			offset += p->factor;
+		else if (sum == NULL && strncmp(p->text, "sum(", 4) == 0)
+			sum = p;
+		else
+			return false;
+	}
+	if (sum == NULL || list_length(terms->count) != 1)
+		return false;
+	t->target->is_linear = false;
+	t->target->offset = offset;
+	t->target->terms = with_term(NIL, sum->factor,
+								 want(t->wanted, psprintf("avg(%s", sum->text + 4), t->sight, sum->where));
+	return true;
+}
+
 static void
 average(translation *t)
 {
@@ -601,6 +634,8 @@ average(translation *t)
 	}
 	terms = pieces_of(t, false);
 	t->target->is_empty = terms.count == NIL;
+	if (average_is_of_column(t, &terms))
+		return;
 	if (average_is_ratio(&terms))
 	{
 		const piece *p = linitial(terms.sum);

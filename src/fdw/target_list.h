@@ -45,6 +45,7 @@ typedef struct pe_target_of_select
 	int32		typmod;
 	List	   *terms;			/* pe_summand *; none: 0 */
 	List	   *divisor;
+	double		offset;			/* that the answer gets beside */
 	bool		is_linear;		/* groups that are one can be added up */
 	bool		counts;			/* of no row it is 0, not NULL */
 	bool		is_empty;		/* nothing is left to compute it of */
