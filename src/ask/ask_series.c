@@ -141,6 +141,7 @@ pe_serial_validate(pe_serial *s, bool needs_budget)
 	s->kind->validate(s, needs_budget);
 	check_dataset(s);
 	take_time(s);
+	s->series->rows_per_unit = s->asked->dataset->unit != NULL ? s->asked->dataset->max_rows : 0;
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	pe_check_attributes(1 + s->kind->told(s).attributes);	/* the time is one more */
 	if (needs_budget)
@@ -442,6 +443,8 @@ fill_request(pe_serial *s)
 	s->request.attributes = series->attributes;
 	s->request.workload = series->workload;
 	s->request.predicate = series->predicate;
+	s->request.cuts = series->rows_per_unit > 0;
+	s->request.rows_per_unit = series->rows_per_unit;
 	s->request.method = "optimal";
 	if (series->aggregates == 0)
 	{
