@@ -139,6 +139,7 @@ check_memory(pe_histogram *h)
 	if (is_by_blocks(h, &classes))
 	{
 		pe_classes_free(&classes);
+		h->by_blocks = true;
 		h->spare = pe_blocks_spare(rules.neighbours, rules.max_rows);
 		return;					/* it is known once they are there */
 	}

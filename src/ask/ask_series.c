@@ -394,9 +394,9 @@ pe_serial_resolve(pe_serial *s)
 	pe_asked   *asked = s->asked;
 	pe_series_request *series = palloc0(sizeof(*series));
 
-	s->kind->find_strategy(s);
 	fill_presence(s);
 	optimise_time(s);
+	s->kind->find_strategy(s);
 	fill_parts(s);
 	pe_asked_resolve_cost(asked, true, false);
 	fill_scale(s);
