@@ -240,6 +240,7 @@ fill_parts(pe_serial *s)
 {
 	s->parts = (pe_plan_series) {.time = &s->time, .presence = s->presence, .rules = pe_door_rules(s->asked->dataset)};
 	s->kind->fill_parts(s);
+	s->presence.similar = pe_plan_series_similar(&s->parts);
 	if (s->first.periods > 0)
 		s->parts.first = &s->first;
 	s->variance = pe_alloc(s->time.queries, sizeof(double));

@@ -242,6 +242,12 @@ extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rul
 extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 
+/*
+ * What pe_presence calls similar, from the very columns that are measured; 0
+ * unless neighbours are PE_SUBSTITUTE.
+ */
+extern uint64_t pe_plan_series_similar(const pe_plan_series *series);
+
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
 extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules,
 							 pe_accounting accounting, int64_t nano);
