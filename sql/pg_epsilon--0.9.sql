@@ -425,6 +425,7 @@ CREATE TABLE dp_ledger.series (
     first_periods integer NOT NULL,
     history integer NOT NULL CHECK (history >= 0),
     max_periods integer CHECK (max_periods >= 1),
+    rows_per_unit integer CHECK (rows_per_unit >= 1),
     open_ended boolean NOT NULL,
     objective text NOT NULL CHECK (objective IN ('sum', 'max')),
     strategy bytea NOT NULL,
@@ -436,6 +437,7 @@ CREATE TABLE dp_ledger.series (
     ended timestamptz,
     ended_because text,
     CONSTRAINT series_sums CHECK (pg_catalog.num_nulls(aggregates, never_null, cells_per_unit, shares) IN (0, 4) AND pg_catalog.cardinality(aggregates) > 0 AND pg_catalog.cardinality(shares) > 0 AND pg_catalog.array_ndims(shares) = 1),
+    CONSTRAINT series_units CHECK ((max_periods IS NULL) = (rows_per_unit IS NULL)),
     CONSTRAINT series_ended CHECK ((ended IS NULL) = (ended_because IS NULL)),
     CONSTRAINT series_first CHECK (first_periods BETWEEN 1 AND periods AND (first_periods = periods) = (prolonged_rho = 0)),
     CONSTRAINT series_edges CHECK (pg_catalog.array_length(edges, 1) = periods + 1),
@@ -456,6 +458,7 @@ COMMENT ON COLUMN dp_ledger.series.time_zone IS 'the one in which periods begin 
 COMMENT ON COLUMN dp_ledger.series.edges IS 'where periods begin and end: days of a date, else microseconds, since 2000; they stay what they are when the rules of the zone change, since rows must not move from one period to another';
 COMMENT ON COLUMN dp_ledger.series.history IS 'rows of so many periods are read; 0: of all';
 COMMENT ON COLUMN dp_ledger.series.max_periods IS 'in how many periods a unit counts: the first in which it has rows; NULL: each row is a unit';
+COMMENT ON COLUMN dp_ledger.series.rows_per_unit IS 'how many rows of a unit count in one period; NULL: each row is a unit';
 COMMENT ON COLUMN dp_ledger.series.strategy IS 'what is measured over time: integers, checked at every load; the sensitivity is computed from them anew';
 COMMENT ON COLUMN dp_ledger.series.stderrs IS 'the largest standard error of each report';
 COMMENT ON COLUMN dp_ledger.series.first_periods IS 'periods that it was created with: the noise of all is that of the charge for them';
@@ -675,7 +678,7 @@ CREATE VIEW dp_ledger.all_series AS
            CASE WHEN s.ended IS NULL THEN nullif(s.stderrs[m.stored + 1], 'NaN') END AS next_stderr, s.created, s.ended, s.ended_because,
            CASE WHEN o.is_owner AND s.ended IS NULL AND m.stored < s.periods THEN coalesce((SELECT p.attempts FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.period = m.stored + 1), 0) END AS next_attempts,
            CASE WHEN o.is_owner THEN ARRAY(SELECT p.period FROM dp_ledger.series_period p WHERE p.series_id = s.id AND NOT p.could_be_read ORDER BY p.period) END AS unread,
-           s.max_periods, s.aggregates
+           s.max_periods, s.rows_per_unit, s.aggregates
       FROM dp_ledger.series s
       JOIN dp_ledger.dataset d ON d.id = s.dataset_id
       LEFT JOIN dp_ledger.budget b ON b.id = s.budget_id,
@@ -909,6 +912,7 @@ COMMENT ON COLUMN dp.series.ended_because IS 'why';
 COMMENT ON COLUMN dp.series.next_attempts IS 'for the dataset''s owner: how often a measurement of the next period was begun; after three each further one is charged';
 COMMENT ON COLUMN dp.series.unread IS 'for the dataset''s owner: stored periods whose rows could not be read, so that an empty table was measured';
 COMMENT ON COLUMN dp.series.max_periods IS 'in how many periods a unit counts, the first in which it has rows that count; NULL: each row is a unit';
+COMMENT ON COLUMN dp.series.rows_per_unit IS 'how many of its rows count in one of these periods; NULL: each row is a unit';
 COMMENT ON COLUMN dp.series.aggregates IS 'what is told of each group; NULL: counts by the workload';
 COMMENT ON COLUMN dp.models.model IS 'its name';
 COMMENT ON COLUMN dp.models.dataset IS 'the dataset';
@@ -1162,21 +1166,21 @@ CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], w
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
         open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
-        aggregates text[] DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
+        aggregates text[] DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
     RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
     AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer) IS
-    'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; max_periods: in how many periods a unit with several rows counts, the first in which it has any; objective: sum, or max of the squared errors; aggregates: as of dp.aggregate, of groups by the attributes, instead of counts by the workload (NULL: identity)';
+COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer, integer) IS
+    'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; max_periods: in how many periods a unit with several rows counts, the first in which it has any; rows_per_unit: with so many rows in each, at most max_rows; objective: sum, or max of the squared errors; aggregates: as of dp.aggregate, of groups by the attributes, instead of counts by the workload (NULL: identity)';
 
 CREATE FUNCTION dp.create_series(dataset text, series text, attributes text, workload text DEFAULT NULL, over text DEFAULT 'totals',
         start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
         open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
-        aggregates text DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
+        aggregates text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
     RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
     AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_series(text, text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer) IS
+COMMENT ON FUNCTION dp.create_series(text, text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer, integer) IS
     'the same for one attribute by its name and one aggregate, or several as array literals';
 
 CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text DEFAULT NULL, over text DEFAULT 'totals',
@@ -1184,14 +1188,14 @@ CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text D
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
         open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
-        aggregates text[] DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
+        aggregates text[] DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
         OUT rho_charged double precision, OUT epsilon_charged double precision, OUT at_delta double precision,
         OUT stderr_first double precision, OUT stderr_last double precision, OUT stderr_worst double precision,
         OUT added_last double precision, OUT split_last double precision, OUT strategy text,
         OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision, OUT aggregate text, OUT at_rows double precision)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer, double precision) IS
+COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer, integer, double precision) IS
     'what dp.create_series with the same arguments would charge, and the largest standard errors of the first, the last and the worst report; added_last, split_last: of the last report, if each period were counted by itself and added up, or if each report were asked anew on its part of the budget; of aggregates a row for each, where errors that depend on the rows are told for at_rows rows in each group of a report; reads no row, charges nothing';
 
 CREATE FUNCTION dp.quote_series(dataset text, attributes text, workload text DEFAULT NULL, over text DEFAULT 'totals',
@@ -1199,14 +1203,14 @@ CREATE FUNCTION dp.quote_series(dataset text, attributes text, workload text DEF
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
         open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
-        aggregates text DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
+        aggregates text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
         OUT rho_charged double precision, OUT epsilon_charged double precision, OUT at_delta double precision,
         OUT stderr_first double precision, OUT stderr_last double precision, OUT stderr_worst double precision,
         OUT added_last double precision, OUT split_last double precision, OUT strategy text,
         OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision, OUT aggregate text, OUT at_rows double precision)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_series(text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer, double precision) IS
+COMMENT ON FUNCTION dp.quote_series(text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer, integer, double precision) IS
     'the same for one attribute by its name and one aggregate, or several as array literals';
 
 CREATE FUNCTION dp.report(series text, period integer DEFAULT NULL)

@@ -262,7 +262,7 @@ SET SESSION AUTHORIZATION regress_bob;
 SELECT dp.create_series('pure', 's', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, rho => 0.001);
 
 
--- A replaced row leaves one period and comes to another: twice the error of one that is added, and no more
+-- A replaced row leaves one period and cell and comes to another: sqrt(2) times the error of one that is added; of one cell less
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE swapped (sex text, at timestamptz);
 CREATE TABLE plain (sex text, at timestamptz);
@@ -278,6 +278,10 @@ SELECT dp.grant_budget('swapped', 'regress_ann', 10000);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT round((s.stderr_last / a.stderr_last)::numeric, 3) FROM dp.quote_series('swapped', '{sex}', start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1) s,
   dp.quote_series('plain', '{sex}', start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1) a;
+SELECT workload, round((s.stderr_last / a.stderr_last)::numeric, 3) FROM unnest('{total,prefix}'::text[]) workload, dp.quote_series('swapped', '{sex}', workload, start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1) s,
+  dp.quote_series('plain', '{sex}', workload, start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1) a;
+SELECT s.aggregate, round((s.stderr_last / a.stderr_last)::numeric, 3) FROM dp.quote_series('swapped', '{sex}', start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1, aggregates => '{count(*)}') s,
+  dp.quote_series('plain', '{sex}', start => '2020-01-01', period => '10 days', periods => 5, rho => 0.1, aggregates => '{count(*)}') a;
 SELECT (dp.create_series('swapped', 'swapped', '{sex}', start => '2020-01-01', period => '10 days', periods => 2, rho => 1000)).rho_charged;
 SELECT report, label, round(estimate) FROM dp.report('swapped') WHERE query = 1;
 

@@ -91,7 +91,7 @@ static const struct
 	[PE_READ_TABLES] = {pe_cells_begin, pe_tables_end, true},
 	[PE_READ_SUMS] = {pe_cells_begin, pe_tables_end, true},
 	[PE_READ_SIZES] = {pe_cells_begin, pe_cells_end, true},
-	[PE_READ_PERIODS] = {pe_cells_begin, pe_cells_end, true},
+	[PE_READ_PERIODS] = {pe_cells_begin, pe_tables_end, true},
 	[PE_READ_MODEL] = {pe_model_begin, pe_model_end, true},
 	[PE_READ_AFFINE] = {pe_affine_begin, pe_affine_end, false},
 	[PE_READ_KEYS] = {pe_keys_begin, pe_keys_end, false},

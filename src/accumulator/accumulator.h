@@ -58,8 +58,8 @@ typedef enum pe_reading
 	PE_READ_KEYS,				/* a key that nobody has listed, which is counted: a pe_key_spec; always with a cut */
 	PE_READ_KEY_NAMES,			/* the same, but only those of some numbers: the numbers; likewise */
 	/*
-	 * a cell of a domain whose first attribute is a period of time: a
-	 * pe_periods_spec, and a selection; there is a cut
+	 * a cell of each of several tables of a domain whose first attribute is a
+	 * period of time: a pe_periods_spec, tables and a selection; there is a cut
 	 */
 	PE_READ_PERIODS
 } pe_reading;
@@ -106,7 +106,7 @@ typedef struct pe_key_spec
 } pe_key_spec;
 
 /*
- * Rows of PE_READ_TABLES and PE_READ_SUMS before they are counted.  Each table
+ * Rows of PE_READ_TABLES, _PERIODS and _SUMS before they are counted.  Each table
  * is counted from all of them at a time, so that it stays in the cache; a step
  * is no power of two, so that the attributes of a row do not share a line of
  * it.
@@ -143,7 +143,7 @@ typedef struct pe_accumulator
 	int32_t		max_periods;	/* of PE_READ_PERIODS, and of PE_READ_SUMS of a series; 0: none */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
-	pe_tables	tables;			/* of PE_READ_TABLES and PE_READ_SUMS */
+	pe_tables	tables;			/* of PE_READ_TABLES, PE_READ_PERIODS and PE_READ_SUMS */
 	pe_gathered gathered;		/* the same */
 	pe_sums		summed;			/* of PE_READ_SUMS */
 	int64_t		cells;			/* that are counted, of all tables; sizes */

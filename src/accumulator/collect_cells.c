@@ -11,7 +11,7 @@
 static bool
 has_tables(const pe_accumulator *a)
 {
-	return a->reading == PE_READ_TABLES || a->reading == PE_READ_SUMS;
+	return a->reading == PE_READ_TABLES || a->reading == PE_READ_PERIODS || a->reading == PE_READ_SUMS;
 }
 
 static void
@@ -79,7 +79,7 @@ cells_of_units(const pe_accumulator *a)
 {
 	if (a->reading == PE_READ_SUMS)
 		return pe_sums_product(&a->summed, &a->domain);
-	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
+	return has_tables(a) ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
 /* How periods distinguish these; NULL: they do not. */
@@ -259,8 +259,8 @@ read_periods(pe_accumulator *a, const char *bytes, size_t size)
 	if (periods.most < 1 || periods.most > INT32_MAX)
 		return false;
 	a->max_periods = (int32_t) periods.most;
-	return pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(periods), size - sizeof(periods)) &&
-		pe_domain_has_numbers(&a->domain) && a->domain.attributes > 0;
+	return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes + sizeof(periods),
+									size - sizeof(periods)) && a->domain.attributes > 0;
 }
 
 static bool

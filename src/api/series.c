@@ -37,7 +37,7 @@ enum
 	ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
 	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY,
 	ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET, ARG_AGGREGATES,
-	ARG_CELLS_PER_UNIT,
+	ARG_ROWS_PER_UNIT, ARG_CELLS_PER_UNIT,
 	ARG_ROWS					/* of the quote alone */
 };
 
@@ -125,6 +125,8 @@ read_cells(series_call *c)
 	request->predicate = pe_optional_text(fcinfo, place_of(c, ARG_PREDICATE));
 	request->method = "optimal";
 	request->budget = pe_optional_name(fcinfo, place_of(c, ARG_BUDGET));
+	request->cuts = !PG_ARGISNULL(place_of(c, ARG_ROWS_PER_UNIT));
+	request->rows_per_unit = request->cuts ? PG_GETARG_INT32(place_of(c, ARG_ROWS_PER_UNIT)) : 0;
 	read_aggregates(c);
 }
 

@@ -141,6 +141,7 @@ check_memory(pe_histogram *h)
 
 	if (pe_strategy_is_by_blocks(&key))
 	{
+		h->by_blocks = true;
 		h->spare = pe_blocks_spare(rules.neighbours, rules.max_rows);
 		return;					/* it is known once they are there */
 	}

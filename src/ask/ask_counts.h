@@ -24,7 +24,8 @@ typedef struct pe_histogram
 	const char *predicate;		/* canonical; NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all, or there are too many */
 	const bool *possible_of[PE_MAX_ATTRIBUTES]; /* likewise of each attribute, for blocks; NULL: all */
-	int			spare;			/* pe_blocks_spare, where there are blocks */
+	bool		by_blocks;		/* there will be blocks, and the next is pe_blocks_spare */
+	int			spare;
 	pe_workload workload;
 	pe_method	method;
 	bool		bounded;		/* a quote, which shows how good a strategy can be at best */

@@ -141,6 +141,7 @@ pe_serial_validate(pe_serial *s, bool needs_budget)
 	s->kind->validate(s, needs_budget);
 	check_dataset(s);
 	take_time(s);
+	s->series->rows_per_unit = s->asked->dataset->unit != NULL ? s->asked->dataset->max_rows : 0;
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	pe_check_attributes(1 + s->kind->told(s).attributes);	/* the time is one more */
 	if (needs_budget)
@@ -239,6 +240,7 @@ fill_parts(pe_serial *s)
 {
 	s->parts = (pe_plan_series) {.time = &s->time, .presence = s->presence, .rules = pe_door_rules(s->asked->dataset)};
 	s->kind->fill_parts(s);
+	s->presence.similar = pe_plan_series_similar(&s->parts);
 	if (s->first.periods > 0)
 		s->parts.first = &s->first;
 	s->variance = pe_alloc(s->time.queries, sizeof(double));
@@ -393,9 +395,9 @@ pe_serial_resolve(pe_serial *s)
 	pe_asked   *asked = s->asked;
 	pe_series_request *series = palloc0(sizeof(*series));
 
-	s->kind->find_strategy(s);
 	fill_presence(s);
 	optimise_time(s);
+	s->kind->find_strategy(s);
 	fill_parts(s);
 	pe_asked_resolve_cost(asked, true, false);
 	fill_scale(s);
@@ -442,6 +444,8 @@ fill_request(pe_serial *s)
 	s->request.attributes = series->attributes;
 	s->request.workload = series->workload;
 	s->request.predicate = series->predicate;
+	s->request.cuts = series->rows_per_unit > 0;
+	s->request.rows_per_unit = series->rows_per_unit;
 	s->request.method = "optimal";
 	if (series->aggregates == 0)
 	{

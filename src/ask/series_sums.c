@@ -175,6 +175,7 @@ load_sums(pe_serial *s)
 
 	s->asked = &g->asked;
 	pe_asked_open(&g->asked, &s->request);
+	pe_asked_cut(&g->asked);
 	pe_dataset_check_committed(g->asked.dataset);
 	pe_serial_check_declared(s);
 	pe_asked_choose_budget(&g->asked, false);

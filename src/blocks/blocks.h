@@ -287,6 +287,9 @@ extern bool pe_attribute_is_symmetric(const pe_workload *workload, int attribute
 /* By how many bits columns have to be shorter for such units, so that k^2 N D_b still fits. */
 extern int pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows);
 
+/* The same where sensitivities, squared, are so many times those of one row: of a series, with its factor of time. */
+extern int pe_blocks_spare_for(double times);
+
 /*
  * Whether method optimal makes blocks: where one matrix for all classes cannot be had, or takes
  * long, and blocks lose nothing.

@@ -164,15 +164,20 @@ axes(const pe_strategy_problem *problem)
 }
 
 int
-pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows)
+pe_blocks_spare_for(double times)
 {
 	int			spare = 0;
-	double		most = neighbours == PE_SUBSTITUTE ? 4.0 : 1.0;
 
 	/* four bits are there without */
-	for (most *= (double) max_rows * max_rows; most > 8.0; most /= 4.0)
+	for (; times > 8.0; times /= 4.0)
 		spare++;
 	return spare;
+}
+
+int
+pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows)
+{
+	return pe_blocks_spare_for((neighbours == PE_SUBSTITUTE ? 4.0 : 1.0) * max_rows * max_rows);
 }
 
 bool

@@ -241,6 +241,7 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 			reader->reader.read = acc->has_cut ? read_sum_row_of_unit : read_sum_row;
 			break;
 		case PE_READ_TABLES:
+		case PE_READ_PERIODS:
 			reader->reader.read = acc->has_cut ? read_coordinates_of_unit : read_coordinates;
 			break;
 		default:

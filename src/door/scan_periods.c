@@ -18,10 +18,9 @@ typedef struct measuring
 {
 	const pe_period_question *question;
 	TimestampTz start;
-	int32		tables;			/* that are counted: one of counts, or one of each sum */
 	int32		periods;		/* that are read */
 	int64		cells;			/* of one period, of all tables */
-	int32		width;			/* columns of one period, of all tables */
+	int64		width;			/* columns of one period, of all tables */
 	int32		values;			/* that are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	int64	   *counts;			/* exact, until they are wiped: by table, then by period, then by cell */
@@ -51,26 +50,39 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
-/*
- * What the accumulator gets for counts: the cells of the periods, of units
- * with the number of periods that they count in.
- */
+/* What the accumulator gets for counts of rows that are units: cells, or tables of blocks. */
 static bytea *
-counts_bytes(const pe_period_question *question)
+rows_bytes(const pe_period_question *question)
 {
 	size_t		size = pe_selection_size(question->domain, question->predicate);
-	const pe_periods_spec periods = {.most = question->presence->max_periods};
 	bytea	   *bytes;
 
-	if (question->dataset->unit == NULL)
+	if (question->strategy->blocks == NULL)
 	{
 		bytes = pe_door_specification(PE_READ_CELLS, size);
 		pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 		return bytes;
 	}
-	bytes = pe_door_specification(PE_READ_PERIODS, sizeof(periods) + size);
+	bytes = pe_door_specification(PE_READ_TABLES, pe_tables_size(question->tables) + size);
+	pe_tables_selection_write(question->tables, question->domain, question->predicate,
+							  VARDATA(bytes) + PE_READING_HEAD);
+	return bytes;
+}
+
+/* Of units with several rows: with the number of periods that they count in. */
+static bytea *
+counts_bytes(const pe_period_question *question)
+{
+	const pe_periods_spec periods = {.most = question->presence->max_periods};
+	bytea	   *bytes;
+
+	if (question->dataset->unit == NULL)
+		return rows_bytes(question);
+	bytes = pe_door_specification(PE_READ_PERIODS, sizeof(periods) +
+								  pe_tables_selection_size(question->tables, question->domain, question->predicate));
 	memcpy(VARDATA(bytes) + PE_READING_HEAD, &periods, sizeof(periods));
-	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD + sizeof(periods));
+	pe_tables_selection_write(question->tables, question->domain, question->predicate,
+							  VARDATA(bytes) + PE_READING_HEAD + sizeof(periods));
 	return bytes;
 }
 
@@ -94,7 +106,8 @@ specification(const pe_period_question *question)
 static size_t
 entry_size(const pe_period_question *question)
 {
-	return pe_unit_entry_size(question->sums != NULL ? pe_sums_product(question->sums, question->domain) : 0);
+	return pe_unit_entry_size(question->sums != NULL ? pe_sums_product(question->sums, question->domain)
+							  : pe_tables_product(question->tables));
 }
 
 static void
@@ -171,7 +184,7 @@ cells_of(const measuring *m, int32 table)
 {
 	const pe_tables *tables = m->question->tables;
 
-	return tables == NULL ? (int32) m->cells : (int32) ((tables->first[table + 1] - tables->first[table]) / m->periods);
+	return (int32) ((tables->first[table + 1] - tables->first[table]) / m->periods);
 }
 
 static const pe_strategy *
@@ -180,17 +193,32 @@ strategy_of(const measuring *m, int32 table)
 	return m->question->sums == NULL ? m->question->strategy : m->question->part[table].strategy;
 }
 
+/* Blocks measure the cells of tables. */
+static int32
+columns_of(const measuring *m, int32 table)
+{
+	return m->question->column_of == NULL ? cells_of(m, table) : strategy_of(m, table)->columns;
+}
+
+static void
+sum_cells(const int64 *count, int32 cells, const int32_t *column_of, int64 *to)
+{
+	for (int32 cell = 0; cell < cells; cell++)
+		if (column_of[cell] >= 0)
+			to[column_of[cell]] += count[cell];
+}
+
 /* Of each period what the columns of a table's strategy have, to be added from `to` on. */
 static void
 sum_table(measuring *m, int32 table, const int64 *count, int64 *to)
 {
-	const int32_t *column_of = m->question->column_of[table];
 	int32		cells = cells_of(m, table);
 
 	for (int32 s = 0; s < m->periods; s++, to += m->width, count += cells)
-		for (int32 cell = 0; cell < cells; cell++)
-			if (column_of[cell] >= 0)
-				to[column_of[cell]] += count[cell];
+		if (m->question->column_of != NULL)
+			sum_cells(count, cells, m->question->column_of[table], to);
+		else
+			memcpy(to, count, cells * sizeof(*to));
 }
 
 static void
@@ -199,11 +227,11 @@ sum_columns(measuring *m)
 	const int64 *count = m->counts;
 	int64	   *to = m->columns;
 
-	for (int32 t = 0; t < m->tables; t++)
+	for (int32 t = 0; t < m->question->tables->tables; t++)
 	{
 		sum_table(m, t, count, to);
 		count += (size_t) cells_of(m, t) * m->periods;
-		to += strategy_of(m, t)->columns;
+		to += columns_of(m, t);
 	}
 }
 
@@ -261,14 +289,13 @@ find_sizes(measuring *m)
 	const pe_period_question *question = m->question;
 
 	m->periods = pe_attribute_cells(&question->domain->attribute[0]);
-	m->tables = question->sums == NULL ? 1 : question->sums->sums;
-	m->cells = question->sums == NULL ? question->domain->cells / m->periods
-		: question->tables->first[m->tables] / m->periods;
-	for (int32 t = 0; t < m->tables; t++)
-	{
-		m->width += strategy_of(m, t)->columns;
+	m->cells = question->tables->first[question->tables->tables] / m->periods;
+	for (int32 t = 0; t < question->tables->tables; t++)
+		m->width += columns_of(m, t);
+	if (question->sums == NULL)
+		m->values = question->strategy->rows;
+	for (int32 t = 0; question->sums != NULL && t < question->sums->sums; t++)
 		m->values += strategy_of(m, t)->rows;
-	}
 }
 
 void

@@ -7,8 +7,8 @@
  * sensitivity, cost and theorem: plan/plan_series.c.
  *
  * One scan, under one snapshot, reads the rows of all periods that y_t takes,
- * as cells of the domain, or into the tables of sums: the time is the first
- * attribute, and its bins are the periods.  A row whose time is NULL, infinite,
+ * as cells of the domain, or into the tables of blocks or sums: the time is the
+ * first attribute, and its bins are the periods.  A row whose time is NULL, infinite,
  * before the first of these periods or after t is in none, and does not count.
  * So each row is in the cell of one period, the one that its raw time says, and
  * a predicate is one of the cells as for any request.
@@ -37,13 +37,17 @@ typedef struct pe_period_question
 	 */
 	int32		taken;
 	const pe_predicate *predicate;	/* NULL: all rows count */
-	const pe_strategy *strategy;	/* of counts: of the cells, not of blocks */
+	const pe_strategy *strategy;	/* of counts */
 	const pe_sums *sums;		/* NULL: counts.  With the time in front, like the tables (pe_sums_behind_one) */
-	const pe_tables *tables;	/* of each sum; the domain spans them */
-	const pe_plan_part *part;	/* what is measured of each */
 	/*
-	 * of the cells, or of the cells of each table, without their time: of the
-	 * strategy; negative: none counts it
+	 * of each sum; of counts those that blocks need (pe_blocks_tables), or one
+	 * of all attributes.  The domain spans them
+	 */
+	const pe_tables *tables;
+	const pe_plan_part *part;	/* what is measured of each sum */
+	/*
+	 * of the cells of each table, without their time: of the strategy;
+	 * negative: none counts it.  NULL: blocks, which measure the cells
 	 */
 	const int32_t *const *column_of;
 	const pe_presence *presence;

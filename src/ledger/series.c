@@ -124,6 +124,7 @@ write_series(StringInfo to, const pe_series *s)
 	pq_sendint32(to, s->paid_periods);
 	pq_sendint32(to, s->history);
 	pq_sendint32(to, s->max_periods);
+	pq_sendint32(to, s->rows_per_unit);
 	write_sums(to, s);
 	pq_sendint32(to, s->strategy_size);
 	appendBinaryStringInfo(to, s->strategy, s->strategy_size);
@@ -156,6 +157,7 @@ read_series(StringInfo from)
 		elog(ERROR, "a series without periods");
 	s->history = pq_getmsgint(from, 4);
 	s->max_periods = pq_getmsgint(from, 4);
+	s->rows_per_unit = pq_getmsgint(from, 4);
 	read_sums(from, s);
 	s->strategy_size = pq_getmsgint(from, 4);
 	s->strategy = palloc(Max(s->strategy_size, 1));
@@ -270,6 +272,7 @@ pe_series_insert(const pe_series *series, const pe_charge_request *request, cons
 		PE_INT4("first_periods", series->periods),
 		PE_INT4("history", series->history),
 		PE_IF(series->max_periods > 0, PE_INT4("max_periods", series->max_periods)),
+		PE_IF(series->rows_per_unit > 0, PE_INT4("rows_per_unit", series->rows_per_unit)),
 		PE_BOOL("open_ended", series->open_ended),
 		PE_TEXT("objective", series->objective),
 		PE_DATUM("strategy", BYTEAOID, bytes_datum(series->strategy, series->strategy_size)),
@@ -563,6 +566,7 @@ series_of_row(const pe_row *row)
 	s->periods = (int) pe_row_int64(row, "periods");
 	s->first_periods = (int) pe_row_int64(row, "first_periods");
 	s->max_periods = (int) pe_row_int64(row, "max_periods");
+	s->rows_per_unit = (int) pe_row_int64(row, "rows_per_unit");
 	s->edge = pe_int64s_of_array(pe_row_datum(row, "edges"), &edges);
 	if (edges != s->periods + 1)
 		s->edge = NULL;

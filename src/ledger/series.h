@@ -90,6 +90,7 @@ typedef struct pe_series
 	int			paid_periods;	/* of one that is being prolonged: that it has had so far */
 	int			history;		/* 0: all */
 	int			max_periods;	/* in which a unit counts; 0: each row is a unit */
+	int			rows_per_unit;	/* that count in each of these; 0 likewise */
 	bool		open_ended;
 	char	   *objective;		/* sum or max */
 	char	   *strategy;		/* over time, as bytes */

@@ -251,6 +251,12 @@ extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting 
 /* How many numbers of what is read a part is measured from: columns, or of blocks the cells of their tables. */
 extern int64_t pe_plan_part_columns(const pe_plan_part *part);
 
+/*
+ * What pe_presence calls similar, from the very columns that are measured; 0
+ * unless neighbours are PE_SUBSTITUTE.
+ */
+extern uint64_t pe_plan_series_similar(const pe_plan_series *series);
+
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
 extern int *pe_plan_lattices_of_part(const pe_plan_part *part, const pe_plan_rules *rules,
 									 pe_accounting accounting, int64_t nano);

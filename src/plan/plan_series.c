@@ -9,7 +9,8 @@
  * Neighbours and sensitivity, of the dataset's rules.  S is Delta^2 of A for
  * the rows of a unit in one period, for add_remove (strategy/strategy.h; of
  * blocks blocks/blocks.h), and C the factor of time under pe_presence
- * (time/continual.h), which has substitute in it.  For all neighbours, with d_s
+ * (time/continual.h), which has substitute in it: with the least product c of
+ * what two rows add, divided by S, from the columns of A themselves.  For all neighbours, with d_s
  * the difference of period s as reading t sees it,
  *
  *		sum_t |sum_s L_ts A d_s|^2 <= C S,
@@ -23,6 +24,12 @@
  * the rows, or the cells, of a unit in one period: a unit adds to A_i x_i in a
  * period a vector no longer than Delta_i, which is all that the factor of time
  * asks for.  Shares divide the cost as they do there.
+ *
+ * That product, of a matrix: the least a_i'a_j / S.  Of blocks whose columns
+ * each have the norm that their shares add up to, sum: sum - N / 2, N the largest
+ * |v_i - v_j|^2 (blocks.h); of others - N / 4, for v'v >= -|v||v'| and >= (|v|^2 +
+ * |v'|^2 - N) / 2.  Of parts of sums: less than 0 by no more than the shares of
+ * those that are signed or have columns with negative products.
  *
  * Cost: sigma^2 = C S / (2 rho), and the whole series costs rho: the discrete
  * Gaussian mechanism with a vector that comes in parts.  y_t may depend on
@@ -74,14 +81,118 @@ rules_of_period(const pe_plan_series *series)
 	return rules;
 }
 
+/* More columns take seconds. */
+#define MOST_COLUMNS 1024
+
+/* Products of the columns of a matrix. */
+typedef struct column_products
+{
+	int32_t		columns;
+	pe_i128		least;
+	pe_i128		largest;		/* of a column with itself */
+} column_products;
+
+static void
+take_products(void *argument, int32_t column, pe_i128 *product)
+{
+	column_products *p = argument;
+
+	p->largest = product[column] > p->largest ? product[column] : p->largest;
+	for (int32_t j = 0; j < p->columns; j++)
+		p->least = product[j] < p->least ? product[j] : p->least;
+}
+
+/* False if they are not known. */
 static bool
-factor_of(const pe_plan_series *series, const pe_continual *time, pe_u128 *factor)
+products_of(const pe_strategy *strategy, column_products *products)
+{
+	*products = (column_products) {.columns = strategy->columns, .least = (pe_i128) PE_LARGEST_SENSITIVITY};
+	if (pe_strategy_counts_columns(strategy))
+		*products = (column_products) {.least = strategy->columns == 1, .largest = 1};
+	else if (strategy->columns > MOST_COLUMNS || !pe_strategy_each_products(strategy, take_products, products))
+		return false;
+	return products->largest > 0;
+}
+
+/* 1 + least / largest, rounded down; 2^40 times numbers below 2^86 fit. */
+static uint64_t
+similar_of_matrix(const pe_strategy *strategy)
+{
+	column_products products;
+
+	if (!products_of(strategy, &products) || products.largest >= (pe_i128) 1 << 86)
+		return 0;
+	return (uint64_t) ((products.largest + products.least) * (pe_i128) PE_WHOLE_SHARE / products.largest);
+}
+
+/* Whether the columns of each block have one norm: then they have what the shares add up to. */
+static bool
+blocks_are_even(const pe_blocks *blocks)
+{
+	for (int a = 0; a < blocks->axes; a++)
+		for (int m = 0; m < blocks->axis[a].matrices; m++)
+			if (!blocks->axis[a].matrix[m].even)
+				return false;
+	for (int a = 0; a < blocks->attributes; a++)
+		for (int32_t c = 0; blocks->column_of[a] != NULL && c < blocks->cells[a]; c++)
+			if (blocks->column_of[a][c] == PE_NOT_ASKED)
+				return false;
+	return true;
+}
+
+static uint64_t
+similar_of_blocks(const pe_blocks *blocks)
+{
+	uint64_t	distance = pe_blocks_neighbours(blocks, PE_SUBSTITUTE);
+	uint64_t	sum = PE_WHOLE_SHARE;
+
+	if (!blocks_are_even(blocks))
+		return PE_WHOLE_SHARE - (distance + 3) / 4;
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		sum += blocks->share[b];
+	return sum - (distance + 1) / 2 <= sum ? sum - (distance + 1) / 2 : 0;
+}
+
+static uint64_t
+similar_of_parts(const pe_plan_sums *sums)
+{
+	uint64_t	similar = PE_WHOLE_SHARE;
+	column_products products;
+
+	for (int i = 0; i < sums->parts; i++)
+		if (sums->part[i].is_signed || sums->part[i].strategy->blocks != NULL ||
+			!products_of(sums->part[i].strategy, &products) || products.least < 0)
+			similar -= sums->part[i].share;
+	return similar;
+}
+
+uint64_t
+pe_plan_series_similar(const pe_plan_series *series)
+{
+	if (series->rules.neighbours != PE_SUBSTITUTE)
+		return 0;
+	if (series->cells == NULL)
+		return similar_of_parts(series->sums);
+	return series->cells->blocks != NULL ? similar_of_blocks(series->cells->blocks) : similar_of_matrix(series->cells);
+}
+
+static pe_presence
+presence_of(const pe_plan_series *series)
 {
 	pe_presence presence = series->presence;
 
 	if (presence.row_is_unit && series->rules.max_rows != 1)
 		pe_bug("a row that is a unit of several rows");
 	presence.neighbours = series->rules.neighbours;
+	presence.similar = pe_plan_series_similar(series);
+	return presence;
+}
+
+static bool
+factor_of(const pe_plan_series *series, const pe_continual *time, pe_u128 *factor)
+{
+	const pe_presence presence = presence_of(series);
+
 	return pe_continual_factor(time, &presence, factor);
 }
 
@@ -285,8 +396,10 @@ pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const
 					 int64_t nano, pe_plan **plan)
 {
 	pe_plan_status status;
+	pe_presence presence;
 
-	check_lengths(series, paid, &series->presence);
+	presence = presence_of(series);
+	check_lengths(series, paid, &presence);
 	status = begin_series(ask, series, paid, plan);
 	return status == PE_PLAN_MADE ? end_at_noise(*plan, nano) : status;
 }
@@ -295,13 +408,13 @@ pe_plan_status
 pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series, int64_t nano, int32_t t, pe_plan **plan)
 {
 	pe_plan_status status = begin_series(ask, series, NULL, plan);
-	pe_presence presence = series->presence;
+	pe_presence presence;
 
 	if (status != PE_PLAN_MADE)
 		return status;
 	if (t < 0 || t >= series->time->periods)
 		pe_bug("a period that a series does not have");
-	presence.neighbours = series->rules.neighbours;
+	presence = presence_of(series);
 	(*plan)->period = t + 1;
 	return pe_continual_factor_of_period(series->time, &presence, t, &(*plan)->factor[PERIOD])
 		? end_at_noise(*plan, nano) : PE_PLAN_SENSITIVE;

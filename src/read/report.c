@@ -117,9 +117,12 @@ estimate_counts(pe_report *r)
 	const pe_serial *s = &r->serial;
 	const pe_histogram *h = s->histogram;
 	int		   *lattice = pe_plan_series_lattices(&s->parts, s->series->accounting, s->series->nano);
+	pe_measured measured = h->measured;
 	pe_reconstruction reconstruction;
 
-	if (lattice == NULL || !pe_reconstruction_init(&h->measured, &h->workload, &reconstruction))
+	if (measured.strategy->blocks != NULL)
+		measured.lattice = lattice;
+	if (lattice == NULL || !pe_reconstruction_init(&measured, &h->workload, &reconstruction))
 		elog(ERROR, "the measurements of series \"%s\" cannot be told", s->series->name);
 	r->estimates = h->workload.queries;
 	make_room(r, pe_reconstruction_memory(&h->kept.strategy, &h->workload, &reconstruction.classes));
@@ -128,7 +131,7 @@ estimate_counts(pe_report *r)
 		double	   *e = r->e + (size_t) t * r->estimates;
 
 		pe_reconstruction_estimate(&reconstruction, r->measured[t], e);
-		for (int32 q = 0; q < h->workload.queries; q++)
+		for (int32 q = 0; measured.lattice == NULL && q < h->workload.queries; q++)
 			e[q] = ldexp(e[q], -lattice[0]);
 	}
 	pe_reconstruction_free(&reconstruction);

@@ -48,6 +48,29 @@
  *							C = sum_t (sum of the p largest |L_ts|)^2.
  *	  substitute			4 times, by the triangle inequality: from one
  *							neighbour to the table without the unit, and on.
+ *							Less where it is known how similar rows are:
+ *
+ * Substitute.  Let v, v' be what two rows of a period add to A x, divided by the
+ * square root of its S: no longer than 1, and v'v >= c, c = similar - 1 of
+ * pe_presence, which the plan finds from A.  With x, y >= 0 or both below,
+ *
+ *		|x v - y v'|^2 <= x^2 + y^2 - 2 x y c =: d(x, y),
+ *
+ * and (|x| + |y|)^2 =: d(x, y) where signs differ.  A row that is dropped is 0,
+ * and loses no more than add_remove does.
+ *
+ *	  the unit is the row,	|L_s (x) v - L_s' (x) v'|^2 <= |L_s|^2 + |L_s'|^2 -
+ *	  or p = 1; rows stay	2 c L_s'L_s' where that product is not negative, and
+ *	  (append_only, and no	with c = -1 where it is.  C is the most of all pairs
+ *	  history)				of periods, s = s' among them, and of add_remove.
+ *	  the unit is the row,	A reading may miss either row, or see it in another
+ *	  rows may go			cell: C = the most over pairs of sum_t of max(L_ts^2,
+ *							L_ts'^2, d(L_ts, L_ts')).
+ *	  c >= 0 and L >= 0		what two units add has no negative product at any
+ *							reading: twice add_remove, of every kind.
+ *
+ * The least of those that apply.  Each grows with the number of periods, as d
+ * is not negative.
  *
  * Which holds is what the owner has declared of the rows: pe_presence.  The
  * whole cost is paid once, for all periods (plan/plan_series.c).
@@ -139,6 +162,7 @@ typedef struct pe_presence
 	int32_t		max_periods;	/* of others: p, from 1 on; more than there are: all */
 	bool		append_only;	/* rows of closed periods are neither deleted nor changed nor late */
 	pe_neighbours neighbours;
+	uint64_t	similar;		/* 1 + c of the head of this file, in 2^-PE_SHARE_BITS, rounded down; 0: unknown */
 } pe_presence;
 
 /* ---- making (continual.c) ---- */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/linalg.h"
+#include "strategy/share.h"
 
 /* variance: of all queries, in units of the noise; factor: what the noise is calibrated to. */
 static void
@@ -71,12 +72,23 @@ rows_in_answer(int32_t width, int32_t periods, const pe_presence *presence)
 	return most < presence->max_periods ? most : presence->max_periods;
 }
 
+/* Of two rows, or of two units, beside what one of them has. */
+static double
+replaced(const pe_presence *presence)
+{
+	double		similar = ldexp((double) presence->similar, -PE_SHARE_BITS);
+
+	if (presence->row_is_unit)
+		return fmax(4 - 2 * similar, 1);
+	return similar >= 1 ? 2 : 4;
+}
+
 /* One report asks its queries together: the sum of their squared sensitivities, T times for the part of the budget. */
 bool
 pe_continual_tell_split(const pe_over *over, int32_t periods, const pe_presence *presence, pe_continual_errors *errors)
 {
 	double	   *variance = pe_la_vector((size_t) pe_over_queries(over, periods));
-	double		factor = presence->neighbours == PE_SUBSTITUTE ? 4 : 1;
+	double		factor = presence->neighbours == PE_SUBSTITUTE ? replaced(presence) : 1;
 	double		sum = 0;
 
 	for (int term = 0; term < over->terms; term++)

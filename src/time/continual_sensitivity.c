@@ -125,13 +125,142 @@ factor_of_unit(const pe_continual *series, const pe_presence *presence, pe_u128 
 	return true;
 }
 
+/* ------------------------------------------------------------------
+ * Substitute
+ * ------------------------------------------------------------------
+ */
+
+/* Of more periods pairs are not looked at: it takes the cube of their number. */
+#define MOST_PAIRED 400
+
+/* d of squares and a product that are added up over readings, rounded up. */
+static pe_u128
+distance_sq(pe_u128 squares, pe_i128 product, uint64_t similar)
+{
+	pe_u128		twice = 2 * (pe_u128) (product < 0 ? -product : product);
+
+	return squares + twice - (product > 0 ? twice * similar >> PE_SHARE_BITS : 0);
+}
+
+/* |L_s (x) v - L_r (x) v'|^2 at these readings: rows are the same at all of them. */
+static pe_u128
+distance_of_staying(const int32_t *x, const int32_t *y, int32_t first, int32_t last, uint64_t similar)
+{
+	pe_u128		squares = 0;
+	pe_i128		product = 0;
+
+	for (int32_t t = first; t <= last; t++)
+	{
+		squares += (pe_u128) ((int64_t) x[t] * x[t]);
+		squares += (pe_u128) ((int64_t) y[t] * y[t]);
+		product += (int64_t) x[t] * y[t];
+	}
+	return distance_sq(squares, product, similar);
+}
+
+/* Either row may be missed by a reading, or be in another cell. */
+static pe_u128
+distance_of_moving(const int32_t *x, const int32_t *y, int32_t first, int32_t last, uint64_t similar)
+{
+	pe_u128		sum = 0;
+
+	for (int32_t t = first; t <= last; t++)
+	{
+		int64_t		xx = (int64_t) x[t] * x[t];
+		int64_t		yy = (int64_t) y[t] * y[t];
+		pe_u128		both = distance_sq((pe_u128) xx + (pe_u128) yy, (int64_t) x[t] * y[t], similar);
+		pe_u128		larger = (pe_u128) (xx > yy ? xx : yy);
+
+		sum += both > larger ? both : larger;
+	}
+	return sum;
+}
+
+/* Column s from place s * periods on. */
+static int32_t *
+columns_of(const pe_continual *series)
+{
+	size_t		periods = (size_t) series->periods;
+	int32_t    *column = pe_alloc(periods * periods, sizeof(*column));
+
+	for (int32_t t = 0; t < series->periods; t++)
+		for (int32_t s = pe_continual_since(series, t); s <= t; s++)
+			column[(size_t) s * periods + (size_t) t] = pe_continual_entry(series, t, s);
+	return column;
+}
+
+/* The largest of all pairs of periods up to the last reading. */
+static pe_u128
+largest_distance(const pe_continual *series, const int32_t readings[2], uint64_t similar, bool stays)
+{
+	int32_t    *column = columns_of(series);
+	pe_u128		largest = 0;
+
+	for (int32_t s = 0; s <= readings[1]; s++)
+	{
+		pe_poll();
+		for (int32_t r = 0; r <= s; r++)
+		{
+			pe_u128		own = (stays ? distance_of_staying : distance_of_moving)
+				(column + (size_t) s * (size_t) series->periods, column + (size_t) r * (size_t) series->periods,
+				 readings[0] > r ? readings[0] : r, readings[1], similar);
+
+			largest = own > largest ? own : largest;
+		}
+	}
+	pe_free(column);
+	return largest;
+}
+
+static bool
+is_positive(const pe_continual *series)
+{
+	size_t		entries = (size_t) series->periods * ((size_t) series->periods + 1) / 2;
+
+	for (size_t i = 0; series->strategy.triangle != NULL && i < entries; i++)
+		if (series->strategy.triangle[i] < 0)
+			return false;
+	return true;
+}
+
+/* Whether pairs of periods say more: a row has one, and so has the unit of a cut that stays. */
+static bool
+has_pairs(const pe_continual *series, const pe_presence *presence, bool stays)
+{
+	return (presence->row_is_unit || (presence->max_periods == 1 && stays)) && series->periods <= MOST_PAIRED;
+}
+
+/*
+ * one: what add_remove has at the readings from first to last; stays: rows and
+ * cuts do.  Where nothing is negative and c <= 0 the worst pair is of one
+ * period, the largest: of rows, one (2 - 2 c).
+ */
+static pe_u128
+factor_of_replaced(const pe_continual *series, const pe_presence *presence, const int32_t readings[2], bool stays,
+				   pe_u128 one)
+{
+	bool		positive = is_positive(series);
+	pe_u128		factor = (positive && presence->similar >= PE_WHOLE_SHARE ? 2 : 4) * one;
+	pe_u128		pairs;
+
+	if (!has_pairs(series, presence, stays))
+		return factor;
+	if (positive && presence->similar <= PE_WHOLE_SHARE)
+		return distance_sq(2 * one, (pe_i128) one, presence->similar);
+	pairs = largest_distance(series, readings, presence->similar, stays);
+	if (pairs < one)
+		pairs = one;
+	return pairs < factor ? pairs : factor;
+}
+
 bool
 pe_continual_factor(const pe_continual *series, const pe_presence *presence, pe_u128 *factor)
 {
 	if (!factor_of_unit(series, presence, factor) || *factor >= PE_LARGEST_SENSITIVITY)
 		return false;
 	if (presence->neighbours == PE_SUBSTITUTE)
-		*factor *= 4;
+		*factor = factor_of_replaced(series, presence, (int32_t[2]) {0, series->periods - 1},
+									 cut_is_fixed(series, presence), *factor);
 	return *factor < PE_LARGEST_SENSITIVITY;
 }
 
@@ -142,7 +271,9 @@ pe_continual_factor_of_period(const pe_continual *series, const pe_presence *pre
 	pe_u128		sum = largest_of_row(series, t, presence->row_is_unit ? 1 : presence->max_periods, row);
 
 	pe_free(row);
-	*factor = sum * sum * (presence->neighbours == PE_SUBSTITUTE ? 4 : 1);
+	*factor = sum * sum;
+	if (presence->neighbours == PE_SUBSTITUTE)
+		*factor = factor_of_replaced(series, presence, (int32_t[2]) {t, t}, cut_is_fixed(series, presence), *factor);
 	return *factor < PE_LARGEST_SENSITIVITY;
 }
 

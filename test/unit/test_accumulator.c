@@ -113,19 +113,27 @@ tables_spec(int most)
 
 _Static_assert(sizeof(pe_sizes_spec) == sizeof(int64_t) && sizeof(pe_periods_spec) == sizeof(int64_t), "each is one number");
 
-/* How many units have so many rows, with attributes that span cells unsound; or cells of periods, without such attributes unsound. */
+/*
+ * How many units have so many rows, with attributes that span cells unsound; or the tables of periods, alone and by all
+ * attributes, without any unsound.
+ */
 static bytes
 numbered_spec(pe_reading reading, int64_t most, int spanning)
 {
 	pe_domain	domain = {.attributes = spanning};
+	uint32_t	set[2] = {spanning > 0, (UINT32_C(1) << spanning) - 1};
+	const pe_tables tables = {.tables = 2, .set = set};
+	size_t		size = reading == PE_READ_PERIODS ? pe_tables_size(&tables) : 0;
 	bytes		spec;
 
 	for (int a = 0; a < spanning; a++)
 		domain.attribute[a] = levels(LEVELS);
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
-	spec = new_specification(reading, sizeof(most) + pe_selection_size(&domain, NULL));
+	spec = new_specification(reading, sizeof(most) + size + pe_selection_size(&domain, NULL));
 	memcpy(spec.data + PE_READING_HEAD, &most, sizeof(most));
-	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(most));
+	if (size > 0)
+		pe_tables_write(&tables, spec.data + PE_READING_HEAD + sizeof(most));
+	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(most) + size);
 	pe_domain_free(&domain);
 	return spec;
 }
@@ -461,7 +469,6 @@ add(pe_accumulator *a, int number)
 	{
 		case PE_READ_CELLS:
 		case PE_READ_SIZES:
-		case PE_READ_PERIODS:
 			if (!a->has_cut)
 			{
 				pe_accumulator_add_cell(a, number % a->domain.cells, number % 5 > 0);
@@ -478,6 +485,7 @@ add(pe_accumulator *a, int number)
 			pe_accumulator_add_affine(a, slope, number);
 			return;
 		case PE_READ_TABLES:
+		case PE_READ_PERIODS:
 			add_table_row(a, number, unit);
 			return;
 		case PE_READ_KEYS:

@@ -18,6 +18,7 @@
 
 #include "domain/units.h"
 #include "blocks/blocks.h"
+#include "strategy/share.h"
 #include "time/continual.h"
 #include "numbers.h"
 #include "reference_continual.h"
@@ -570,6 +571,106 @@ test_all_neighbours(void **state)
 	}
 }
 
+/* The largest |L_s - L_r|^2; or, where readings miss rows as they like, of each the most that can be. */
+static double
+largest_move(const trial *t, bool misses)
+{
+	double		largest = 0;
+
+	for (int s = 0; s < t->series.periods; s++)
+		for (int r = 0; r < s; r++)
+		{
+			double		sum = 0;
+
+			for (int u = r; u < t->series.periods; u++)
+			{
+				double		x = pe_continual_entry(&t->series, u, s);
+				double		y = pe_continual_entry(&t->series, u, r);
+
+				sum += misses ? fmax((x - y) * (x - y), fmax(x * x, y * y)) : (x - y) * (x - y);
+			}
+			largest = fmax(largest, sum);
+		}
+	return largest;
+}
+
+/* What is charged for a row that is replaced, beside one that is added: cells that exclude each other twice as much, and one cell less. */
+static void
+test_replaced(void **state)
+{
+	static const struct
+	{
+		const char *over;
+		pe_continual_problem problem;
+	}			known[] = {
+		{"totals", {.periods = 52}},
+		{"totals", {.periods = 52, .open_ended = true}},
+		{"periods", {.periods = 2, .separate = true}},
+		{"periods", {.periods = 52, .separate = true}},
+		{"windows(4)", {.periods = 52, .history = 4}},
+		{"totals + 2 * windows(5)", {.periods = 30}}
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		trial		t;
+		pe_presence presence = {.row_is_unit = true, .append_only = true, .neighbours = PE_SUBSTITUTE};
+
+		make(&t, known[i].over, known[i].problem);
+		assert_true(factor_of(&t, presence) == 4 * factor_of(&t, row));
+		for (int stays = 0; stays < 2; stays++)
+		{
+			double		one = fmax(largest_move(&t, stays == 0 || t.series.forgets), (double) factor_of(&t, row));
+
+			presence.append_only = stays == 1;
+			presence.similar = PE_WHOLE_SHARE;
+			/* the last one has readings that count some periods negatively: two rows of one cell */
+			assert_true(close_to(relative_factor(&t, presence), 2, i < 5 ? 1e-4 : 0.5) && relative_factor(&t, presence) > 1.9999);
+			presence.similar = 2 * PE_WHOLE_SHARE;
+			assert_true(close_to((double) factor_of(&t, presence), one, 1e-9));
+			presence.similar = 0;
+		}
+		free_trial(&t);
+	}
+}
+
+/* Units of several periods: twice where nothing can be below 0, four times else; and a longer series has no less. */
+static void
+test_replaced_units(void **state)
+{
+	pe_presence presence = {.max_periods = 3, .append_only = true, .neighbours = PE_SUBSTITUTE};
+	pe_presence added = presence;
+	pe_presence unit_of_one = {.max_periods = 1, .append_only = true, .neighbours = PE_SUBSTITUTE, .similar = PE_WHOLE_SHARE / 2};
+	trial		t;
+	pe_u128		before = 0;
+
+	(void) state;
+	added.neighbours = PE_ADD_REMOVE;
+	make(&t, "totals", (pe_continual_problem) {.periods = 20, .open_ended = true});
+	presence.similar = PE_WHOLE_SHARE - 1;
+	assert_true(factor_of(&t, presence) == 4 * factor_of(&t, added));
+	presence.similar = PE_WHOLE_SHARE;
+	assert_true(factor_of(&t, presence) == 2 * factor_of(&t, added));
+	/* two rows of one period, of a product of - 1/2 */
+	assert_true(close_to(relative_factor(&t, unit_of_one), 3, 1e-4));
+	/* another period may count at each reading */
+	unit_of_one.append_only = false;
+	assert_true(factor_of(&t, unit_of_one) == 4 * factor_of(&t, (pe_presence) {.max_periods = 1}));
+	unit_of_one.append_only = true;
+	free_trial(&t);
+	make(&t, "windows(4)", (pe_continual_problem) {.periods = 20});
+	assert_true(factor_of(&t, presence) == 4 * factor_of(&t, added));
+	free_trial(&t);
+	for (int periods = 398; periods <= 402; periods++)
+	{
+		make(&t, "totals", (pe_continual_problem) {.periods = periods, .open_ended = true});
+		assert_true(factor_of(&t, unit_of_one) >= before);
+		before = factor_of(&t, unit_of_one);
+		free_trial(&t);
+	}
+}
+
 /* A cut that moves loses more than a fixed one is charged: so it must be told apart. */
 static void
 test_moving_cut(void **state)
@@ -1108,6 +1209,8 @@ main(void)
 		cmocka_unit_test(test_other_ways),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_all_neighbours),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_replaced_units),
 		cmocka_unit_test(test_moving_cut),
 		cmocka_unit_test(test_presence),
 		cmocka_unit_test(test_windows_of_units),
