@@ -55,16 +55,14 @@ typedef enum pe_aggregate_kind
 {
 	PE_AGG_COUNT,				/* rows; of count(x) those where x is there */
 	PE_AGG_UNITS,
-	PE_AGG_SUM,
-	PE_AGG_AVG,
-	PE_AGG_VAR,
-	PE_AGG_STDDEV,
-	PE_AGG_CORR,
-	PE_AGG_SLOPE,
+	PE_AGG_NUMBERS,				/* of one number or two */
 	PE_AGG_QUANTILE,
 	PE_AGG_SHARE,
 	PE_AGG_RATIO
 } pe_aggregate_kind;
+
+/* All that aggregate.c knows of one. */
+typedef struct pe_aggregate_form pe_aggregate_form;
 
 /* The most sums that one aggregate is made of. */
 #define PE_AGG_SUMS 8
@@ -77,6 +75,7 @@ enum
 
 typedef struct pe_aggregate
 {
+	const pe_aggregate_form *form;
 	pe_aggregate_kind kind;
 	char	   *column[2];		/* names of attributes; NULL: none */
 	char	   *where;			/* the predicate as it was written; NULL: none */
@@ -106,14 +105,21 @@ extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate 
 extern void pe_aggregate_free(pe_aggregate *aggregate);
 
 /* What it is called in texts. */
-extern const char *pe_aggregate_word(pe_aggregate_kind kind);
+extern const char *pe_aggregate_word(const pe_aggregate *aggregate);
+
+/* What one of this name is called, and of how many numbers it is; NULL: no aggregate of numbers. */
+extern const char *pe_aggregate_of_numbers(const char *name, int *numbers);
 
 /* In one form; where: the canonical text of its condition, NULL: none; of a ratio those of its parts.  pe_free it. */
 extern char *pe_aggregate_canonical(const pe_aggregate *aggregate,
 									const char *(*where) (const void *argument, int condition), const void *argument);
 
-/* Whether its error is known before it is asked: counts, counts of units and sums. */
+/*
+ * Whether its error is known before it is asked: counts, counts of units and
+ * sums.  The text is one that pe_aggregate_parse takes.
+ */
 extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
+extern bool pe_aggregate_text_is_linear(const char *text);
 
 /*
  * The sums that aggregates need, each once, in sums->sum, which has room for

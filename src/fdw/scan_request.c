@@ -150,12 +150,6 @@ find_rows(pe_select *s)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_linear_text(const char *text)
-{
-	return strncmp(text, "count(", 6) == 0 || strncmp(text, "sum(", 4) == 0;
-}
-
 typedef struct numbered_text
 {
 	char	   *text;
@@ -167,7 +161,7 @@ compare_texts(const void *a, const void *b)
 {
 	const numbered_text *one = a;
 	const numbered_text *other = b;
-	int			order = is_linear_text(other->text) - is_linear_text(one->text);
+	int			order = pe_aggregate_text_is_linear(other->text) - pe_aggregate_text_is_linear(one->text);
 
 	return order != 0 ? order : strcmp(one->text, other->text);
 }
@@ -420,7 +414,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 				 errmsg("both pg_epsilon.epsilon and pg_epsilon.max_stderr are set"),
 				 errdetail("Nothing was charged."),
 				 errhint("SET one of them to 0, which is: not set.")));
-	if (!isnan(s->call.call.request.max_stderr) && !is_linear_text(s->call.call.request.sums.aggregate[0]))
+	if (!isnan(s->call.call.request.max_stderr) && !pe_aggregate_text_is_linear(s->call.call.request.sums.aggregate[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pg_epsilon.max_stderr bounds the error of a count or a sum, and the SELECT has none"),
@@ -578,7 +572,7 @@ static bool
 is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 {
 	return t->kind == PE_TARGET_SUM && is_estimate(t) &&
-		is_linear_text(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
+		pe_aggregate_text_is_linear(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
 }
 
 /* The first count or sum; NULL: there is none. */
