@@ -904,7 +904,7 @@ answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quoti
 #define Q2 (1u << PE_USE_Q2)
 #define P (1u << PE_USE_P)
 
-/* Each by its names; moments are all that answer_moments answers. */
+/* What is asked by name.  Of SQL's statistics the definitions are PostgreSQL's. */
 static const pe_aggregate_form forms[] = {
 	{{"count"}, PE_AGG_COUNT, -1, N, value_of_rows, .answer = answer_linear},
 	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},

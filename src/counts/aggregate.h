@@ -5,10 +5,11 @@
  *	  alone.
  *
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
- *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x) | var(x) | stddev(x)
- *				   | corr(x, y) | regr_slope(y, x) | median(x) | quantile(x, fraction)
+ *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x)
+ *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
  *				   | share | ratio(aggregate, aggregate)
  *
+ * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
  * x and y are attributes, unit is the word or the name of the unit's column.
  * Both aggregates of a ratio are counts, counts of units or sums.
  *
@@ -26,9 +27,9 @@
  * covariance.
  *
  * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
- * Fieller's sets (quotient.h).  Of var, stddev, corr and regr_slope: the values
- * that they have at sums whose distance from those measured is at most z, in
- * standard errors, z that of one normal number.  For a quotient this is
+ * Fieller's sets (quotient.h).  Of all others: the values that they have at
+ * sums whose distance from those measured is at most z, in standard
+ * errors, z that of one normal number.  For a quotient this is
  * Fieller's set; of others the probability is the same as far as values of the
  * same result are flat at that distance, which test_coverage looks at.  A
  * variance is at least 0 and a correlation in [-1, 1].  An estimate is unknown

@@ -27,8 +27,8 @@
 #include "server/values.h"
 
 #define ANSWERED \
-	"Answered are count, sum, avg, variance, stddev, corr, regr_slope, " \
-	"percentile_cont, percentile_disc, min and max, " \
+	"Answered are count, sum, avg, min, max, percentile_cont, percentile_disc, " \
+	"the aggregates for statistics such as stddev, corr and regr_slope, " \
 	"and stderr_count, lower95_count, upper95_count and the like, " \
 	"median, quantile, people and ratio of schema dp."
 
