@@ -554,15 +554,35 @@ squares_about_mean(work *w, const pe_aggregate *a, int i)
 	return plus(u, over(times(s, s), n), -1);
 }
 
+/* Divided by the rows, or by one fewer. */
+static dual
+over_rows(work *w, const pe_aggregate *a, dual x, int fewer)
+{
+	dual		n = variable(w, a->sum[PE_USE_N]);
+
+	n.v -= fewer;
+	return over(x, n);
+}
+
+static dual
+variance_of(work *w, const pe_aggregate *a, int fewer)
+{
+	double		step = pe_number_step(number_of(w, a, 0));
+	dual		squares = squares_about_mean(w, a, 0);
+
+	return scaled(over_rows(w, a, squares, fewer), step * step);
+}
+
 static dual
 value_of_var(work *w, const pe_aggregate *a)
 {
-	double		step = pe_number_step(number_of(w, a, 0));
-	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		var = squares_about_mean(w, a, 0);
+	return variance_of(w, a, 1);
+}
 
-	n.v -= 1;
-	return scaled(over(var, n), step * step);
+static dual
+value_of_var_pop(work *w, const pe_aggregate *a)
+{
+	return variance_of(w, a, 0);
 }
 
 static dual
@@ -593,6 +613,12 @@ static dual
 value_of_stddev(work *w, const pe_aggregate *a)
 {
 	return root(value_of_var(w, a));
+}
+
+static dual
+value_of_stddev_pop(work *w, const pe_aggregate *a)
+{
+	return root(value_of_var_pop(w, a));
 }
 
 static dual
@@ -916,6 +942,10 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = check_variance},
 	{{"stddev", "stddev_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev, .answer = answer_moments,
 		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = take_root},
+	{{"var_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var_pop, .answer = answer_moments,
+		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = check_variance},
+	{{"stddev_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev_pop, .answer = answer_moments,
+		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = take_root},
 	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
 	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
