@@ -595,6 +595,26 @@ products_about_means(work *w, const pe_aggregate *a)
 }
 
 static dual
+covariance_of(work *w, const pe_aggregate *a, int fewer)
+{
+	double		unit = pe_number_step(number_of(w, a, 0)) * pe_number_step(number_of(w, a, 1));
+
+	return scaled(over_rows(w, a, products_about_means(w, a), fewer), unit);
+}
+
+static dual
+value_of_covar_samp(work *w, const pe_aggregate *a)
+{
+	return covariance_of(w, a, 1);
+}
+
+static dual
+value_of_covar_pop(work *w, const pe_aggregate *a)
+{
+	return covariance_of(w, a, 0);
+}
+
+static dual
 value_of_corr(work *w, const pe_aggregate *a)
 {
 	return over(products_about_means(w, a), root(times(squares_about_mean(w, a, 0), squares_about_mean(w, a, 1))));
@@ -946,6 +966,10 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = check_variance},
 	{{"stddev_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev_pop, .answer = answer_moments,
 		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = take_root},
+	{{"covar_samp"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_samp, .answer = answer_moments,
+		.searched = value_of_covar_samp, .rows = 1, .least = -INFINITY, .most = INFINITY},
+	{{"covar_pop"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_pop, .answer = answer_moments,
+		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
 	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
 	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,

@@ -356,6 +356,7 @@ find_exact(double x[ROWS][3], exact *to)
 		{"ratio(sum(z), sum(x))", m.z / m.x, OF_ONE},
 		{"var(x)", m.xx / (m.n - 1), OF_ONE}, {"stddev(y)", sqrt(m.yy / (m.n - 1)), OF_ONE},
 		{"var_pop(x)", m.xx / m.n, OF_ONE}, {"stddev_pop(y)", sqrt(m.yy / m.n), OF_ONE},
+		{"covar_samp(x, y)", m.xy / (m.n - 1), OF_ONE}, {"covar_pop(y, x)", m.xy / m.n, OF_ONE},
 		{"corr(x, y)", m.xy / sqrt(m.xx * m.yy), OF_TWO}, {"regr_slope(y, x)", m.xy / m.xx, OF_ONE},
 	};
 
