@@ -530,15 +530,34 @@ value_of_sum(work *w, const pe_aggregate *a)
 	return pe_number_middle(number) == 0 ? sum : plus(sum, variable(w, a->sum[PE_USE_N]), pe_number_middle(number));
 }
 
-static dual
-value_of_avg(work *w, const pe_aggregate *a)
+/* How the sum of a number is used. */
+static int
+use_of(int i)
 {
-	const pe_number *number = number_of(w, a, 0);
+	return i == 0 ? PE_USE_S : PE_USE_S2;
+}
+
+static dual
+mean_of(work *w, const pe_aggregate *a, int i)
+{
+	const pe_number *number = number_of(w, a, i);
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		mean = scaled(over(variable(w, a->sum[PE_USE_S]), n), pe_number_step(number));
+	dual		mean = scaled(over(variable(w, a->sum[use_of(i)]), n), pe_number_step(number));
 
 	mean.v += pe_number_middle(number);
 	return mean;
+}
+
+static dual
+value_of_avg(work *w, const pe_aggregate *a)
+{
+	return mean_of(w, a, 0);
+}
+
+static dual
+value_of_second_avg(work *w, const pe_aggregate *a)
+{
+	return mean_of(w, a, 1);
 }
 
 /* U - S^2 / N of a number, in units of its step: N - 1 times the variance. */
@@ -547,7 +566,7 @@ squares_about_mean(work *w, const pe_aggregate *a, int i)
 {
 	double		most = number_of(w, a, i)->most;
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		s = variable(w, a->sum[i == 0 ? PE_USE_S : PE_USE_S2]);
+	dual		s = variable(w, a->sum[use_of(i)]);
 	dual		q = variable(w, a->sum[i == 0 ? PE_USE_Q : PE_USE_Q2]);
 	dual		u = scaled(plus(q, n, most * most), .5);
 
@@ -713,11 +732,11 @@ answer_ratio(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotien
 
 /* middle + step S / N */
 static void
-answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+answer_mean(work *w, const pe_aggregate *a, int i, const pe_error_law *law, pe_quotient *answer)
 {
-	double		middle = pe_number_middle(number_of(w, a, 0));
-	double		step = pe_number_step(number_of(w, a, 0));
-	dual		s = variable(w, a->sum[PE_USE_S]);
+	double		middle = pe_number_middle(number_of(w, a, i));
+	double		step = pe_number_step(number_of(w, a, i));
+	dual		s = variable(w, a->sum[use_of(i)]);
 	dual		n = variable(w, a->sum[PE_USE_N]);
 
 	answer_quotient(w, s, n, law, answer);
@@ -725,6 +744,18 @@ answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient 
 		middle + step * answer->estimate, step * answer->stderr_, middle + step * answer->lower,
 		middle + step * answer->upper
 	};
+}
+
+static void
+answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	answer_mean(w, a, 0, law, answer);
+}
+
+static void
+answer_second_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	answer_mean(w, a, 1, law, answer);
 }
 
 /* N / T, which share their noise: N is c / v_T times T, and a rest that is independent of T. */
@@ -972,6 +1003,9 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
 	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
+	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear},
+	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, N | S2, value_of_second_avg, .answer = answer_second_avg},
+	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},
 	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
 		.searched = value_of_slope, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
 };
