@@ -648,6 +648,13 @@ value_of_slope(work *w, const pe_aggregate *a)
 	return scaled(over(products_about_means(w, a), squares_about_mean(w, a, 1)), unit);
 }
 
+/* regr_intercept(y, x): y on the line where x is 0. */
+static dual
+value_of_intercept(work *w, const pe_aggregate *a)
+{
+	return plus(mean_of(w, a, 0), times(value_of_slope(w, a), mean_of(w, a, 1)), -1);
+}
+
 static dual
 value_of_stddev(work *w, const pe_aggregate *a)
 {
@@ -1008,6 +1015,8 @@ static const pe_aggregate_form forms[] = {
 	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},
 	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
 		.searched = value_of_slope, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
+	{{"regr_intercept"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_intercept, .answer = answer_moments,
+		.searched = value_of_intercept, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
 };
 
 #undef N
