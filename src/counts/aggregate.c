@@ -674,6 +674,14 @@ value_of_part(work *w, const pe_aggregate *a, int i)
 }
 
 static dual
+value_of_r2(work *w, const pe_aggregate *a)
+{
+	dual		corr = value_of_corr(w, a);
+
+	return times(corr, corr);
+}
+
+static dual
 value_of_ratio(work *w, const pe_aggregate *a)
 {
 	dual		above = value_of_part(w, a, 0);
@@ -962,6 +970,19 @@ take_root(pe_quotient *answer)
 }
 
 static void
+take_square(pe_quotient *answer)
+{
+	double		lower = answer->lower * answer->lower;
+	double		upper = answer->upper * answer->upper;
+	bool		may_be_0 = answer->lower <= 0 && answer->upper >= 0;
+
+	answer->stderr_ *= 2 * fabs(answer->estimate);
+	answer->estimate *= answer->estimate;
+	answer->lower = may_be_0 ? 0 : fmin(lower, upper);
+	answer->upper = fmax(lower, upper);
+}
+
+static void
 answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
 	double		z = pe_error_most(law, VARIABLES);
@@ -1010,6 +1031,8 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
 	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
+	{{"regr_r2"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
+		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1, .after = take_square},
 	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear},
 	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, N | S2, value_of_second_avg, .answer = answer_second_avg},
 	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},

@@ -359,6 +359,7 @@ find_exact(double x[ROWS][3], exact *to)
 		{"covar_samp(x, y)", m.xy / (m.n - 1), OF_ONE}, {"covar_pop(y, x)", m.xy / m.n, OF_ONE},
 		{"regr_count(y, x)", m.n, OF_ONE}, {"regr_avgx(y, x)", m.x, OF_ONE}, {"regr_avgy(y, x)", m.y, OF_ONE},
 		{"corr(x, y)", m.xy / sqrt(m.xx * m.yy), OF_TWO}, {"regr_slope(y, x)", m.xy / m.xx, OF_ONE},
+		{"regr_r2(y, x)", m.xy * m.xy / (m.xx * m.yy), OF_TWO},
 		{"regr_intercept(y, x)", m.y - m.xy / m.xx * m.x, OF_ONE},
 	};
 
