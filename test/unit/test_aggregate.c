@@ -512,6 +512,17 @@ test_unknown(void **state)
 	estimate[r.aggregate[0].sum[PE_USE_P]] = (pe_sum_estimate) {1e9, 1};
 	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
 	assert_true(answer.estimate == 1 && answer.upper == 1);
+	/* its square is at least 0, where the correlation may be on both sides of it */
+	free_request(&r);
+	ASK(&r, 7, 0, "regr_r2(x, y)");
+	estimate[r.aggregate[0].sum[PE_USE_P]] = (pe_sum_estimate) {1e3, 1e10};
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
+	assert_true(answer.estimate > 0 && answer.lower == 0 && answer.upper > answer.estimate && answer.upper < 1);
+	estimate[r.aggregate[0].sum[PE_USE_P]] = (pe_sum_estimate) {-1e6, 1};
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
+	assert_true(answer.lower > 0 && answer.lower < answer.estimate && answer.estimate < answer.upper);
+	free_request(&r);
+	ASK(&r, 7, 0, "corr(x, y)");
 	/* little is known of the squares of y */
 	estimate[r.aggregate[0].sum[PE_USE_Q2]].variance = 1e14;
 	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
