@@ -6,10 +6,8 @@
 
 #include <math.h>
 
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 
 #include "ask/ask_sums.h"
 #include "ask/answers.h"
@@ -299,17 +297,6 @@ add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 }
 
 static bool
-is_not_null(const pe_dataset *dataset, const char *name)
-{
-	HeapTuple	tuple = SearchSysCacheAttName(dataset->relation, name);
-	bool		not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return not_null;
-}
-
-static bool
 is_named(char *const *name, int names, const char *sought)
 {
 	for (int i = 0; i < names; i++)
@@ -330,7 +317,7 @@ find_always_there(pe_aggregation *g)
 	{
 		const pe_column *column = g->number_column[n];
 		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
-			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
+			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
 			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
 		if (there)

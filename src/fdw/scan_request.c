@@ -21,6 +21,7 @@
 #include "ask/near_zero.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
+#include "fdw/unit_column.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------
@@ -305,6 +306,8 @@ pe_select_open(pe_select *s)
 void
 pe_select_translate(pe_select *s)
 {
+	s->plan->where = pe_unit_column_decided(s->sight, s->plan->where);
+	s->plan->targets = pe_unit_column_decided(s->sight, s->plan->targets);
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
 	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
 	translate_targets(s);

@@ -30,6 +30,7 @@
 #include "ledger/relation.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "server/compat.h"
 #include "server/row.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -46,6 +47,28 @@ pe_column_name(Oid relation, AttrNumber number)
 		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
 	ReleaseSysCache(tuple);
 	return name;
+}
+
+/* Partitions have the constraints of their table. */
+static bool
+has_all_rows(Relation rel)
+{
+	return rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		(rel->rd_rel->relkind == RELKIND_RELATION && !rel->rd_rel->relhassubclass);
+}
+
+bool
+pe_column_is_not_null(Oid relation, AttrNumber number)
+{
+	Relation	rel = try_table_open(relation, AccessShareLock);
+	bool		is_not_null;
+
+	if (rel == NULL)
+		return false;
+	is_not_null = number > 0 && number <= RelationGetNumberOfAttributes(rel) && has_all_rows(rel) &&
+		pe_attribute_is_not_null(RelationGetDescr(rel), number - 1);
+	table_close(rel, NoLock);
+	return is_not_null;
 }
 
 /* What is not what was declared, where a sentence says what the owner can do. */

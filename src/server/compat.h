@@ -69,6 +69,13 @@ typedef int16 pe_ordering_kind;
 #define pe_prepared_checks(result) ((result)->ri_ConstraintExprs)
 #endif
 
+/* From 18 on a column may be marked NOT NULL and have rows that are. */
+#if PG_VERSION_NUM >= 180000
+#define pe_attribute_is_not_null(columns, i) (TupleDescCompactAttr(columns, i)->attnullability == ATTNULLABLE_VALID)
+#else
+#define pe_attribute_is_not_null(columns, i) (TupleDescAttr(columns, i)->attnotnull)
+#endif
+
 /* From 16 on there is a list of relations of rules. */
 #if PG_VERSION_NUM >= 160000
 #define pe_begin_recheck(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1, NIL)
