@@ -49,22 +49,24 @@ compare_names(const void *a, const void *b)
 }
 
 static int
-add_dropping(const pe_column *columns, int count, char **name, int names)
+add_dropping(const pe_column *columns, int count, const pe_complete *complete, char **name, int names)
 {
 	for (int i = 0; i < count; i++)
-		if (columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP)
+		if ((columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP) &&
+			(columns[i].roll_up != NULL || !pe_is_complete(complete, columns[i].name)))
 			name[names++] = columns[i].name;
 	return names;
 }
 
 /* Those that may drop rows, each once, in an order of their own. */
 static void
-append_dropping(StringInfo text, const pe_column *columns, int attributes, const pe_column *named, int count)
+append_dropping(StringInfo text, const pe_column *columns, int attributes, const pe_column *named, int count,
+				const pe_complete *complete)
 {
 	char	   *name[2 * PE_MAX_ATTRIBUTES];
-	int			names = add_dropping(columns, attributes, name, 0);
+	int			names = add_dropping(columns, attributes, complete, name, 0);
 
-	names = add_dropping(named, count, name, names);
+	names = add_dropping(named, count, complete, name, names);
 	qsort(name, names, sizeof(*name), compare_names);
 	for (int i = 0; i < names; i++)
 		if (i == 0 || strcmp(name[i], name[i - 1]) != 0)
@@ -81,7 +83,8 @@ append_declared(StringInfo text, const pe_column *columns, int attributes)
 }
 
 char *
-pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate)
+pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate,
+			 const pe_complete *complete)
 {
 	StringInfoData text;
 	pe_column  *named = palloc0(PE_MAX_ATTRIBUTES * sizeof(*named));
@@ -98,7 +101,7 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 			escape_json(&text, pe_column_text(&columns[i]));
 	}
 	appendStringInfoString(&text, " drop ");
-	append_dropping(&text, columns, attributes, named, count);
+	append_dropping(&text, columns, attributes, named, count, complete);
 	appendStringInfoString(&text, " where ");
 	appendStringInfoString(&text, predicate != NULL ? predicate : "");
 	append_declared(&text, named, count);
@@ -253,7 +256,8 @@ look_at(void *argument)
 	double	   *variance;
 
 	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	if (strcmp(pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text), l->rows) != 0)
+	if (strcmp(pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text, &r->complete),
+			   l->rows) != 0)
 		return;
 	pe_release_measured(r);
 	if (!join_known(l->h, &l->known))
@@ -306,6 +310,7 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 	r->dataset = palloc(sizeof(*r->dataset));
 	*r->dataset = *h->asked.dataset;
 	r->dataset->as_of = (int) pe_access_int64(row, 7);
+	r->complete.name = pe_access_texts(row, 8, &r->complete.names);
 	r->version = h->asked.dataset->version;
 	r->predicate_text = unconstify(char *, h->predicate);
 }
@@ -317,10 +322,10 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 static pe_release *
 candidates(const pe_histogram *h, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared) * FROM ("
+	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
+		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete) * FROM ("
 		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, "
-		"accounting, declared "
+		"accounting, declared, " PE_COMPLETE_OF("request") " AS complete "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
 		"AND workload IS NOT NULL "
 		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 "
@@ -329,7 +334,7 @@ candidates(const pe_histogram *h, uint64 *count)
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, nano DESC, id DESC) best "
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, complete, nano DESC, id DESC) best "
 		"ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;
@@ -358,7 +363,7 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 	uint64		count = 0;
 	pe_release *release = NULL;
 	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes,
-									h->predicate);
+									h->predicate, &h->complete);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	double		work = 0;

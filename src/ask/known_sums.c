@@ -33,10 +33,11 @@ static char *
 rows_text(const pe_aggregation *g)
 {
 	pe_dataset *dataset = g->asked.dataset;
+	const pe_complete none = {0};	/* both are by the same groups */
 	int			read = g->groups + g->quantiles + g->watched + g->needed.numbers;
 
 	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
-						dataset->unit != NULL ? read : g->groups, g->predicate);
+						dataset->unit != NULL ? read : g->groups, g->predicate, &none);
 }
 
 /* ------------------------------------------------------------------

@@ -97,7 +97,7 @@ is_copy(const pe_release *a, const pe_release *b)
 static char *
 rows_of(const pe_release *r)
 {
-	return pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text);
+	return pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text, &r->complete);
 }
 
 static void
