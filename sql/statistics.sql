@@ -51,6 +51,27 @@ SELECT aggregate, by_aggregate(aggregate), by_select(aggregate)
           FROM pg_proc WHERE prokind = 'a' AND pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^(var|stddev|covar|corr|regr)') a
  ORDER BY aggregate COLLATE "C";
 
+-- Several in one request: quoted, published, with conditions
+\set all '{var_pop(y),stddev_pop(y),"covar_samp(y, x)","covar_pop(y, x)","regr_count(y, x)","regr_avgx(y, x)","regr_avgy(y, x)","regr_intercept(y, x)","regr_r2(y, x) where (arm = ''a'') as r2"}'
+SELECT aggregate, at_rows, stderr > 0 AS told FROM dp.quote_aggregate('trial', :'all', rho => 100, rows => 2000);
+SELECT max(release) AS release FROM dp.aggregate('trial', :'all', rho => 2000) \gset
+SELECT max(release) = :release AS replayed FROM dp.aggregate('trial', replace(:'all', ', ', ',')::text[], rho => 2000);
+SET client_min_messages = error;
+SELECT dp.publish(:release, 'pg_temp.of_trial');
+SET client_min_messages = warning;
+SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'of_trial'::regclass AND attnum > 0 AND attname !~ '_(stderr|lower95|upper95)$';
+SELECT abs(o.regr_r2_y_x_where_1 - t.r2) < 7 * o.regr_r2_y_x_where_1_stderr + 0.001 AS r2, abs(o.regr_intercept_y_x - t.i) < 7 * o.regr_intercept_y_x_stderr + 0.01 AS intercept,
+       abs(o.regr_count_y_x - t.n) < 7 * o.regr_count_y_x_stderr AS count, o.regr_intercept_y_x_stderr < 1 AS precise
+  FROM of_trial o, (SELECT regr_r2(y, x) FILTER (WHERE arm = 'a') AS r2, regr_intercept(y, x) AS i, regr_count(y, x) AS n FROM trial) t;
+SELECT abs(v.r2 - t.r2) < 0.05 AND abs(v.n - t.n) <= 2 AND v.none = t.none AND v.nothing IS NULL AS near
+  FROM (SELECT regr_r2(y, x) FILTER (WHERE arm = 'a') AS r2, regr_count(x, y) AS n, regr_count(y, x) FILTER (WHERE arm > 'z') AS none, covar_pop(y, x) FILTER (WHERE false) AS nothing FROM trial_v) v,
+       (SELECT regr_r2(y, x) FILTER (WHERE arm = 'a') AS r2, regr_count(x, y) AS n, 0 AS none FROM trial) t;
+-- A count is first in a request that a standard error is set for, and is added up where groups are joined
+SET pg_epsilon.epsilon = 0;
+SET pg_epsilon.max_stderr = 0.01;
+SELECT v.n = t.n AS same FROM (SELECT arm IN ('a', 'b') OR x > 50 AS any, regr_count(y, x) AS n FROM trial_v GROUP BY 1) v, (SELECT regr_count(y, x) AS n FROM trial) t;
+SELECT refused($$SELECT covar_pop(y, x) FROM trial_v$$);
+
 RESET SESSION AUTHORIZATION;
 DROP OWNED BY regress_ann, regress_curator;
 DROP EXTENSION pg_epsilon CASCADE;

@@ -72,6 +72,19 @@ take_column(pe_text *t, pe_aggregate *a, int i)
 	return true;
 }
 
+/* count(x); of the unit it is count(*), as rows without a unit do not count. */
+static bool
+take_counted(pe_text *t, const char *unit, pe_aggregate *a)
+{
+	if (!take_column(t, a, 0))
+		return false;
+	if (unit == NULL || strcmp(a->column[0], unit) != 0)
+		return true;
+	pe_free(a->column[0]);
+	a->column[0] = NULL;
+	return true;
+}
+
 /* count(*), count(x), count(distinct unit) */
 static bool
 take_count(pe_text *t, const char *unit, pe_aggregate *a)
@@ -82,7 +95,7 @@ take_count(pe_text *t, const char *unit, pe_aggregate *a)
 	if (pe_text_next(t) == '*')
 		return pe_text_take(t, '*', "*");
 	if (!pe_text_takes(t, "distinct"))
-		return take_column(t, a, 0);
+		return take_counted(t, unit, a);
 	a->kind = PE_AGG_UNITS;
 	(void) pe_text_next(t);
 	at = t->at;

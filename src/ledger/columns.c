@@ -49,12 +49,25 @@ pe_column_name(Oid relation, AttrNumber number)
 	return name;
 }
 
-/* Partitions have the constraints of their table. */
+/* NOT NULL of a foreign table is what its owner says, and no constraint. */
 static bool
-has_all_rows(Relation rel)
+has_foreign_partition(Oid relation)
 {
-	return rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		(rel->rd_rel->relkind == RELKIND_RELATION && !rel->rd_rel->relhassubclass);
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
+/* Whether its constraints hold for all rows: partitions have those of their table. */
+static bool
+constrains_all_rows(Relation rel)
+{
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return !has_foreign_partition(RelationGetRelid(rel));
+	return rel->rd_rel->relkind == RELKIND_RELATION && !rel->rd_rel->relhassubclass;
 }
 
 bool
@@ -65,8 +78,8 @@ pe_column_is_not_null(Oid relation, AttrNumber number)
 
 	if (rel == NULL)
 		return false;
-	is_not_null = number > 0 && number <= RelationGetNumberOfAttributes(rel) && has_all_rows(rel) &&
-		pe_attribute_is_not_null(RelationGetDescr(rel), number - 1);
+	is_not_null = number > 0 && number <= RelationGetNumberOfAttributes(rel) &&
+		pe_attribute_is_not_null(RelationGetDescr(rel), number - 1) && constrains_all_rows(rel);
 	table_close(rel, NoLock);
 	return is_not_null;
 }

@@ -45,7 +45,7 @@ static void
 test_canonical(void **state)
 {
 	static const char *const texts[][2] = {
-		{"count(*)", "count(*)"}, {"  COUNT ( * )  ", "count(*)"}, {"Count(x)", "count(x)"}, {"count(\"X y\")", "count(\"X y\")"},
+		{"count(*)", "count(*)"}, {"  COUNT ( * )  ", "count(*)"}, {"Count(x)", "count(x)"}, {"count(\"X y\")", "count(\"X y\")"}, {"count(person)", "count(*)"}, {"count(Person) where (a)", "count(*) where (a)"},
 		{"count(distinct unit)", "count(distinct unit)"}, {"count(DISTINCT person)", "count(distinct unit)"},
 		{"count(distinct \"unit\")", "count(distinct unit)"}, {"count(\"distinct\")", "count(\"distinct\")"},
 		{"sum(x)", "sum(x)"}, {"avg( X )", "avg(x)"}, {"var(x)", "var(x)"}, {"variance(x)", "var(x)"}, {"var_samp(x)", "var(x)"},
