@@ -322,7 +322,8 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 static pe_release *
 candidates(const pe_histogram *h, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
+	static pe_statement find = {NULL,
+		"SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
 		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete) * FROM ("
 		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, "
 		"accounting, declared, " PE_COMPLETE_OF("request") " AS complete "

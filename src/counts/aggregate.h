@@ -10,8 +10,8 @@
  *				   | share | ratio(aggregate, aggregate)
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
- * x and y are attributes, unit is the word or the name of the unit's column,
- * of which count(x) is count(*).
+ * x and y are attributes, unit is the word or the name of the unit's column:
+ * count of that column is count(*).
  * Both aggregates of a ratio are counts, counts of units or sums.
  *
  * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S,
