@@ -61,27 +61,37 @@ has_foreign_partition(Oid relation)
 	return false;
 }
 
-/* Whether its constraints hold for all rows: partitions have those of their table. */
+/* Whether its constraints hold for all rows: partitions have those of their table, and children need not. */
 static bool
-constrains_all_rows(Relation rel)
+constrains_all_rows(Oid relation)
 {
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return !has_foreign_partition(RelationGetRelid(rel));
-	return rel->rd_rel->relkind == RELKIND_RELATION && !rel->rd_rel->relhassubclass;
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		is_alone;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	is_alone = ((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass;
+	ReleaseSysCache(tuple);
+	return is_alone || (get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE && !has_foreign_partition(relation));
+}
+
+static bool
+is_marked_not_null(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
+	bool		is_marked = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is_marked;
 }
 
 bool
 pe_column_is_not_null(Oid relation, AttrNumber number)
 {
-	Relation	rel = try_table_open(relation, AccessShareLock);
-	bool		is_not_null;
-
-	if (rel == NULL)
-		return false;
-	is_not_null = number > 0 && number <= RelationGetNumberOfAttributes(rel) &&
-		pe_attribute_is_not_null(RelationGetDescr(rel), number - 1) && constrains_all_rows(rel);
-	table_close(rel, NoLock);
-	return is_not_null;
+	return is_marked_not_null(relation, number) && pe_not_null_is_valid(relation, number) &&
+		constrains_all_rows(relation);
 }
 
 /* What is not what was declared, where a sentence says what the owner can do. */

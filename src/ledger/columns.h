@@ -51,7 +51,8 @@ extern char *pe_column_name(Oid relation, AttrNumber number);
 
 /*
  * Whether no row has NULL in a column now, by a constraint.  Not of tables that
- * others inherit from: these may have NULL there.
+ * others inherit from: these may have NULL there.  From the catalog alone:
+ * quotes, which are free, wait for no lock of the table.
  */
 extern bool pe_column_is_not_null(Oid relation, AttrNumber number);
 
