@@ -339,10 +339,10 @@ test_moments(void **state)
 	(void) state;
 	for (int i = 0; i < lengthof(texts); i++)
 	{
-		run_all(texts[i], scaled(20000));
-		run(texts[i], PE_L2, 1000, scaled(20000));
-		run(texts[i], PE_L2, 2000, scaled(20000));
-		run(texts[i], PE_L2, 5000, scaled(20000));
+		run_all(texts[i], scaled(12000));
+		run(texts[i], PE_L2, 1000, scaled(12000));
+		run(texts[i], PE_L2, 2000, scaled(12000));
+		run(texts[i], PE_L2, 5000, scaled(12000));
 		run(texts[i], PE_L1, 2000, scaled(2000));
 	}
 }
