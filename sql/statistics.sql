@@ -10,7 +10,7 @@ GRANT CREATE ON SCHEMA public TO regress_curator;
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE trial (arm text NOT NULL, y float8, x int);
 INSERT INTO trial SELECT (ARRAY['a', 'b'])[1 + i % 2], CASE WHEN i % 7 > 0 THEN 30 + i * 37 % 101 * 0.5 + i * 13 % 29 END,
-       CASE WHEN i % 5 > 0 THEN i * 37 % 101 END FROM generate_series(1, 2000) i;
+       CASE WHEN i % 5 > 0 THEN i * 37 % 101 END FROM generate_series(1, 40000) i;
 DO $$
 BEGIN
     PERFORM dp.create_dataset('trial', 'trial', 1e5);
