@@ -168,6 +168,8 @@ SELECT label, aggregate, round(estimate)::int AS estimate FROM dp.aggregate('vis
 SELECT label, aggregate, round(estimate)::int AS estimate FROM dp.aggregate('visits', '{count(*),count(distinct person),count(distinct unit) where (days >= 20)}', rho => 20000);
 -- a unit in one group alone is in one group; in all groups together it is counted by itself
 SELECT round(sum(estimate))::int AS estimate FROM dp.aggregate('visits', '{count(distinct unit)}', '{ward}', cells_per_unit => 1, rho => 1000);
+-- rows without a unit do not count: count of the unit is count(*)
+SELECT aggregate, count(DISTINCT estimate) AS estimates FROM dp.aggregate('visits', '{count(person),count(*),count(person) where (days >= 20)}', rho => 1000) GROUP BY 1 ORDER BY 1;
 SELECT label, round(estimate)::int AS estimate FROM dp.aggregate('visits', '{count(distinct unit)}', '{ward}', workload => 'identity + total', cells_per_unit => 4, rho => 3000);
 SELECT count(*) FROM (SELECT release FROM dp.aggregate('visits', '{count(distinct unit)}', '{ward}', workload => 'identity + total', cells_per_unit => 4, rho => 3000) GROUP BY 1) replayed;
 -- cells_per_unit => NULL: as many as rows count

@@ -57,6 +57,10 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.create_series('orders', 'shares', '{shop}', start => '2020-01-01', period => '10 days', periods => 4, rho => 10000, predicate => 'paid', aggregates => '{share,count(*)}');
 SELECT count(*), count(*) FILTER (WHERE abs(estimate - t) > 7 * stderr + 1e-9) AS wrong FROM dp.report('shares') r,
   LATERAL (SELECT (SELECT CASE aggregate WHEN 'share' THEN count(*)::float8 / (SELECT count(*) FROM rows_of(report, over) WHERE paid) ELSE count(*) END FROM rows_of(report, over) WHERE paid AND shop = label->>'shop') AS t) x;
+SELECT count(*) FROM dp.create_series('orders', 'lines', '{shop}', start => '2020-01-01', period => '10 days', periods => 4, rho => 10000,
+  aggregates => '{"regr_count(price, weight)","covar_pop(price, weight)","regr_intercept(price, weight)",var_pop(price)}');
+SELECT aggregate, count(*), count(*) FILTER (WHERE abs(estimate - truth(report, over, label->>'shop', aggregate)) > 7 * stderr + 0.1) AS wrong, bool_and(stderr < 5) AS precise
+  FROM dp.report('lines') GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM dp.create_series('orders', 'middle', '{}', over => 'totals + windows(3)', start => '2020-01-01', period => '10 days', periods => 4, rho => 10000, aggregates => '{median(price),"quantile(price, 0.9)",count(*)}');
 -- within a cell of 5 of what SQL finds, all rows being of one group
 SELECT aggregate, count(*), count(*) FILTER (WHERE abs(estimate - t) > CASE WHEN stderr IS NULL THEN 5 ELSE 7 * stderr END) AS wrong, count(*) FILTER (WHERE t NOT BETWEEN lower95 - 5 AND upper95 + 5) AS odd, bool_and(stderr IS NULL) AS no_stderr

@@ -212,6 +212,8 @@ pe_public_load(const char *name, char **names, int count)
 	d->version = dataset->version;
 	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
+	d->unit_is_there = d->unit != NULL && !dataset->frozen &&
+		pe_column_is_not_null(dataset->relation, dataset->unit_number);
 	d->unit_type = unit_type(dataset);
 	read_column(dataset, dataset->unit_number, &d->unit_typmod, &d->unit_collation);
 	d->block_column = dataset->max_blocks > 0 ? dataset->time_attribute : NULL;

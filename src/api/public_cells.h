@@ -38,6 +38,7 @@ typedef struct pe_public_dataset
 	int			version;		/* of the data */
 	char	   *public_id;		/* what no other dataset has, of the same name neither */
 	char	   *unit;			/* NULL: each row */
+	bool		unit_is_there;	/* every row has one */
 	Oid			unit_type;
 	int32		unit_typmod;
 	Oid			unit_collation;

@@ -214,6 +214,7 @@ canonical_text(const pe_histogram *h, char **names)
 
 	pe_text_begin_measurement(&text, &h->asked, &count, 1, names, h->attributes,
 							  pe_text_of_workload(&h->workload, h->columns, h->attributes), h->predicate);
+	pe_complete_add(&text, &h->complete);
 	pe_text_end(&text, &h->asked, pe_method_name(h->method));
 	return text.data;
 }
@@ -329,6 +330,7 @@ pe_histogram_validate(const pe_request *request, bool needs_budget)
 	resolve_method(h);
 
 	parse_predicate(h);
+	h->complete = pe_complete_now(h->asked.dataset, h->columns, h->attributes + h->watched);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
 	pe_parse_columns_workload(h->asked.dataset, h->columns, h->domain, request->workload, &h->workload);
 	check_ordered(h);

@@ -8,6 +8,7 @@
 #ifndef PE_ASK_ASK_COUNTS_H
 #define PE_ASK_ASK_COUNTS_H
 
+#include "ask/complete.h"
 #include "ask/request.h"
 #include "blocks/reconstruct.h"
 #include "door/door.h"
@@ -22,6 +23,7 @@ typedef struct pe_histogram
 	pe_domain  *domain;
 	pe_predicate *selection;	/* NULL: all rows count */
 	const char *predicate;		/* canonical; NULL: none */
+	pe_complete complete;
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all, or there are too many */
 	const bool *possible_of[PE_MAX_ATTRIBUTES]; /* likewise of each attribute, for blocks; NULL: all */
 	bool		by_blocks;		/* there will be blocks, and the next is pe_blocks_spare */

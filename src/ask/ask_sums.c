@@ -6,11 +6,9 @@
 
 #include <math.h>
 
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "ask/ask_sums.h"
 #include "ask/answers.h"
@@ -300,17 +298,6 @@ add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 }
 
 static bool
-is_not_null(const pe_dataset *dataset, const char *name)
-{
-	HeapTuple	tuple = SearchSysCacheAttName(dataset->relation, name);
-	bool		not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return not_null;
-}
-
-static bool
 is_named(char *const *name, int names, const char *sought)
 {
 	for (int i = 0; i < names; i++)
@@ -331,7 +318,7 @@ find_always_there(pe_aggregation *g)
 	{
 		const pe_column *column = g->number_column[n];
 		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
-			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
+			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
 			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
 		if (there)
@@ -651,6 +638,7 @@ pe_aggregation_validate(const pe_request *request, bool needs_budget)
 	pe_dataset_check_rows(g->asked.dataset);
 	pe_asked_cut(&g->asked);
 	resolve_names(g);
+	g->complete = pe_complete_now(g->asked.dataset, g->columns, g->groups + g->quantiles + g->watched);
 	pe_dataset_check_committed(g->asked.dataset);
 	pe_asked_choose_budget(&g->asked, needs_budget);
 	resolve_sums(g);
@@ -1240,6 +1228,7 @@ canonical_text(pe_aggregation *g, char **names)
 
 	pe_text_begin_measurement(&text, &g->asked, g->text, g->aggregates, names, g->groups,
 							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
+	pe_complete_add(&text, &g->complete);
 	add_never_null(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);

@@ -8,6 +8,7 @@
 #ifndef PE_ASK_ASK_SUMS_H
 #define PE_ASK_ASK_SUMS_H
 
+#include "ask/complete.h"
 #include "ask/label.h"
 #include "ask/stored_release.h"
 #include "ask/request.h"
@@ -89,6 +90,7 @@ typedef struct pe_aggregation
 	int32		cells_per_unit; /* 0: rows are units */
 	const pe_column *number_column[PE_MAX_NUMBERS];
 	uint32		never_null;		/* bit n is set if every row has number n */
+	pe_complete complete;		/* of groups, quantiles and watched ones */
 
 	/* of a release that is read again */
 	bool		stored;

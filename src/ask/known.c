@@ -46,22 +46,24 @@ compare_names(const void *a, const void *b)
 }
 
 static int
-add_dropping(const pe_column *columns, int count, char **name, int names)
+add_dropping(const pe_column *columns, int count, const pe_complete *complete, char **name, int names)
 {
 	for (int i = 0; i < count; i++)
-		if (columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP)
+		if ((columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP) &&
+			(columns[i].roll_up != NULL || !pe_is_complete(complete, columns[i].name)))
 			name[names++] = columns[i].name;
 	return names;
 }
 
 /* Those that may drop rows, each once, in an order of their own. */
 static void
-append_dropping(StringInfo text, const pe_column *columns, int attributes, const pe_column *named, int count)
+append_dropping(StringInfo text, const pe_column *columns, int attributes, const pe_column *named, int count,
+				const pe_complete *complete)
 {
 	char	   *name[2 * PE_MAX_ATTRIBUTES];
-	int			names = add_dropping(columns, attributes, name, 0);
+	int			names = add_dropping(columns, attributes, complete, name, 0);
 
-	names = add_dropping(named, count, name, names);
+	names = add_dropping(named, count, complete, name, names);
 	qsort(name, names, sizeof(*name), compare_names);
 	for (int i = 0; i < names; i++)
 		if (i == 0 || strcmp(name[i], name[i - 1]) != 0)
@@ -78,7 +80,8 @@ append_declared(StringInfo text, const pe_column *columns, int attributes)
 }
 
 char *
-pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate)
+pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate,
+			 const pe_complete *complete)
 {
 	StringInfoData text;
 	pe_column  *named = palloc0(PE_MAX_ATTRIBUTES * sizeof(*named));
@@ -95,7 +98,7 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 			escape_json(&text, pe_column_text(&columns[i]));
 	}
 	appendStringInfoString(&text, " drop ");
-	append_dropping(&text, columns, attributes, named, count);
+	append_dropping(&text, columns, attributes, named, count, complete);
 	appendStringInfoString(&text, " where ");
 	appendStringInfoString(&text, predicate != NULL ? predicate : "");
 	append_declared(&text, named, count);
@@ -106,7 +109,7 @@ const char *
 pe_release_rows_text(const pe_release *r)
 {
 	return r->rows_text != NULL ? r->rows_text
-		: pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text);
+		: pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text, &r->complete);
 }
 
 /* ------------------------------------------------------------------
@@ -335,6 +338,7 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 	r->dataset = palloc(sizeof(*r->dataset));
 	*r->dataset = *h->asked.dataset;
 	r->dataset->as_of = (int) pe_access_int64(row, 7);
+	r->complete.name = pe_access_texts(row, 8, &r->complete.names);
 	r->version = h->asked.dataset->version;
 	r->predicate_text = unconstify(char *, h->predicate);
 }
@@ -346,11 +350,12 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 static pe_release *
 candidates(const pe_histogram *h, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, aggregates) * FROM ("
+	static pe_statement find = {NULL,
+		"SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
+		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete, aggregates) * FROM ("
 		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, "
 		"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
-		"accounting, declared, request::jsonb->'aggregates' AS aggregates "
+		"accounting, declared, request::jsonb->'aggregates' AS aggregates, " PE_COMPLETE_OF("request") " AS complete "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
 		"AND (workload IS NOT NULL OR (request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal')) "
 		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 "
@@ -359,7 +364,7 @@ candidates(const pe_histogram *h, uint64 *count)
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, aggregates, nano DESC, id DESC) best "
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, complete, aggregates, nano DESC, id DESC) best "
 		"ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;
@@ -388,7 +393,7 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 	uint64		count = 0;
 	pe_release *release = NULL;
 	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes,
-									h->predicate);
+									h->predicate, &h->complete);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	double		work = 0;

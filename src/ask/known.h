@@ -19,11 +19,12 @@
  * Which rows a request or a release counts: two with the same text, of one
  * dataset, count the same rows.  It has the version of the data, the canonical
  * predicate, the attributes that may drop rows among the counted ones and those
- * that the predicate names, and with a unit how many of its rows count and the
- * list of attributes, on which the choice of these rows depends.
+ * that the predicate names, without those that were complete, and with a unit
+ * how many of its rows count and the list of attributes, on which the choice of
+ * these rows depends.
  */
 extern char *pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes,
-						  const char *predicate);
+						  const char *predicate, const pe_complete *complete);
 extern char *pe_aggregation_rows_text(const pe_aggregation *aggregation);
 extern const char *pe_release_rows_text(const pe_release *release);
 

@@ -47,7 +47,7 @@ pe_aggregation_rows_text(const pe_aggregation *g)
 	pe_dataset *dataset = g->asked.dataset;
 
 	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
-						dataset->unit != NULL ? columns_read(g) : g->groups, g->predicate);
+						dataset->unit != NULL ? columns_read(g) : g->groups, g->predicate, &g->complete);
 }
 
 /* Whether what both read is declared alike. */

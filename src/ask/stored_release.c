@@ -38,7 +38,8 @@ pe_release_read_row(pe_release *r)
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
 		"request::jsonb->>'kind', method = 'dawa', "
-		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created, declared, other_strategies "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created, declared, other_strategies, "
+		PE_COMPLETE_OF("request") " "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -66,6 +67,7 @@ pe_release_read_row(pe_release *r)
 	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
 	declared = (int) pe_access_int64(0, 14);
 	others = pe_access_datum(0, 15, &isnull);
+	r->complete.name = pe_access_texts(0, 16, &r->complete.names);
 	pe_access_end(&access);
 	r->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &r->others);
 

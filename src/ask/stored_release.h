@@ -8,6 +8,7 @@
 #include "datatype/timestamp.h"
 
 #include "ask/answers.h"
+#include "ask/complete.h"
 #include "ledger/strategies.h"
 #include "plan/plan.h"
 
@@ -26,6 +27,7 @@ typedef struct pe_release
 	pe_domain  *domain;
 	pe_workload workload;
 	char	   *predicate_text; /* NULL: none */
+	pe_complete complete;
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	bool		is_dawa;		/* by that method: its errors are unknown */
 	pe_accounting accounting;	/* its noise */

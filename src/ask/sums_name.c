@@ -49,7 +49,7 @@ append_fraction(StringInfo text, double fraction)
 static void
 append_name(StringInfo text, const pe_aggregate *a, numbering *n)
 {
-	appendStringInfoString(text, pe_aggregate_word(a->kind));
+	appendStringInfoString(text, pe_aggregate_word(a));
 	if (a->kind == PE_AGG_UNITS)
 		appendStringInfoString(text, "_units");
 	for (int i = 0; i < 2; i++)

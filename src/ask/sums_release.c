@@ -69,6 +69,7 @@ restore(pe_stored_aggregates *s)
 	g->asked.ask.cap = r->dataset->accounting;
 	g->strategies = pe_strategies_of(r->strategy_id, r->other, r->others);
 	g->version = r->version;
+	g->complete = r->complete;
 	pe_aggregation_restore(g);
 }
 

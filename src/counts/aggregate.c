@@ -10,35 +10,47 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------
+ * Forms
+ * ------------------------------------------------------------------
+ */
+
+typedef struct dual dual;
+typedef struct work work;
+
+typedef dual value_function(work *w, const pe_aggregate *a);
+
+/*
+ * All that is known of an aggregate.  One that is made of old sums is an entry
+ * of forms, with its value: the rest follows.
+ */
+struct pe_aggregate_form
+{
+	const char *name[3];		/* the first one is the canonical one */
+	pe_aggregate_kind kind;
+	int			columns;		/* of numbers; -1: what count has */
+	unsigned	uses;			/* bits of its sums */
+	value_function *value;		/* with its gradient */
+	/* estimate, error and interval; NULL: not from sums */
+	void		(*answer) (work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer);
+
+	/* Of what is neither linear nor a quotient: */
+	value_function *searched;	/* the value whose ends are searched for */
+	double		rows;			/* it is unknown where there may be no more rows than these, */
+	int			squares;		/* and where the squares of a number may be 0: bits of numbers */
+	double		least;			/* searched is between these in any case */
+	double		most;
+	void		(*after) (pe_quotient *answer); /* from what was searched to the answer; NULL: it is that */
+};
+
+/* That of a name; NULL: there is none. */
+static const pe_aggregate_form *form_named(const char *name, size_t size);
+
+/* ------------------------------------------------------------------
  * Texts
  * ------------------------------------------------------------------
  */
 
 static const char *const keywords[] = {"where", "as", "distinct", NULL};
-
-typedef struct word
-{
-	const char *name;
-	pe_aggregate_kind kind;
-	int			columns;		/* -1: count, whose argument is its own */
-} word;
-
-static const word words[] = {
-	{"count", PE_AGG_COUNT, -1},
-	{"sum", PE_AGG_SUM, 1},
-	{"avg", PE_AGG_AVG, 1},
-	{"var", PE_AGG_VAR, 1},
-	{"variance", PE_AGG_VAR, 1},
-	{"var_samp", PE_AGG_VAR, 1},
-	{"stddev", PE_AGG_STDDEV, 1},
-	{"stddev_samp", PE_AGG_STDDEV, 1},
-	{"corr", PE_AGG_CORR, 2},
-	{"regr_slope", PE_AGG_SLOPE, 2},
-	{"median", PE_AGG_QUANTILE, 1},
-	{"quantile", PE_AGG_QUANTILE, 1},
-	{"share", PE_AGG_SHARE, 0},
-	{"ratio", PE_AGG_RATIO, 0},
-};
 
 static char *
 copy(const char *from, size_t size)
@@ -60,6 +72,19 @@ take_column(pe_text *t, pe_aggregate *a, int i)
 	return true;
 }
 
+/* count(x); of the unit it is count(*), as rows without a unit do not count. */
+static bool
+take_counted(pe_text *t, const char *unit, pe_aggregate *a)
+{
+	if (!take_column(t, a, 0))
+		return false;
+	if (unit == NULL || strcmp(a->column[0], unit) != 0)
+		return true;
+	pe_free(a->column[0]);
+	a->column[0] = NULL;
+	return true;
+}
+
 /* count(*), count(x), count(distinct unit) */
 static bool
 take_count(pe_text *t, const char *unit, pe_aggregate *a)
@@ -70,7 +95,7 @@ take_count(pe_text *t, const char *unit, pe_aggregate *a)
 	if (pe_text_next(t) == '*')
 		return pe_text_take(t, '*', "*");
 	if (!pe_text_takes(t, "distinct"))
-		return take_column(t, a, 0);
+		return take_counted(t, unit, a);
 	a->kind = PE_AGG_UNITS;
 	(void) pe_text_next(t);
 	at = t->at;
@@ -122,20 +147,22 @@ take_ratio(pe_text *t, const char *unit, pe_aggregate *a)
 }
 
 static bool
-take_arguments(pe_text *t, const char *unit, const word *w, pe_aggregate *a)
+take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 {
+	int			columns = a->form->columns;
+
 	if (a->kind == PE_AGG_SHARE)
 		return true;
 	if (!pe_text_take(t, '(', "\"(\""))
 		return false;
-	if (w->columns < 0 && !take_count(t, unit, a))
+	if (columns < 0 && !take_count(t, unit, a))
 		return false;
 	if (a->kind == PE_AGG_RATIO && !take_ratio(t, unit, a))
 		return false;
-	for (int i = 0; i < w->columns; i++)
+	for (int i = 0; i < columns; i++)
 		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) || !take_column(t, a, i))
 			return false;
-	if (a->kind == PE_AGG_QUANTILE && strcmp(w->name, "median") != 0 && !take_fraction(t, a))
+	if (a->kind == PE_AGG_QUANTILE && strcmp(name, "median") != 0 && !take_fraction(t, a))
 		return false;
 	return pe_text_take(t, ')', "\")\"");
 }
@@ -205,16 +232,14 @@ take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a)
 	a->condition = a->number[0] = a->number[1] = a->attribute = -1;
 	if (!pe_text_name(t, name, "an aggregate"))
 		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i].name, name) == 0)
-		{
-			a->kind = words[i].kind;
-			if (!outer && a->kind == PE_AGG_RATIO)	/* before it is read: nothing is nested deeper */
-				return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
-			a->fraction = a->kind == PE_AGG_QUANTILE ? .5 : 0;
-			return take_arguments(t, unit, &words[i], a) && take_where(t, a) && (!outer || take_as(t, a));
-		}
-	return pe_text_fail(t, PE_TEXT_INVALID, at, "unknown aggregate \"%.*s\"", pe_shown_size(name), name);
+	a->form = form_named(name, strlen(name));
+	if (a->form == NULL)
+		return pe_text_fail(t, PE_TEXT_INVALID, at, "unknown aggregate \"%.*s\"", pe_shown_size(name), name);
+	a->kind = a->form->kind;
+	if (!outer && a->kind == PE_AGG_RATIO)	/* before it is read: nothing is nested deeper */
+		return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
+	a->fraction = a->kind == PE_AGG_QUANTILE ? .5 : 0;
+	return take_arguments(t, unit, name, a) && take_where(t, a) && (!outer || take_as(t, a));
 }
 
 bool
@@ -246,23 +271,16 @@ pe_aggregate_free(pe_aggregate *a)
 }
 
 const char *
-pe_aggregate_word(pe_aggregate_kind kind)
+pe_aggregate_word(const pe_aggregate *aggregate)
 {
-	if (kind == PE_AGG_UNITS)
-		return "count";
-	if (kind == PE_AGG_QUANTILE)
-		return "quantile";
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (words[i].kind == kind)
-			return words[i].name;
-	pe_bug("an aggregate without a name");
+	return aggregate->form->name[0];
 }
 
 static void
 write_aggregate(pe_text *t, const pe_aggregate *a,
 				const char *(*where) (const void *argument, int condition), const void *argument)
 {
-	pe_text_write(t, pe_aggregate_word(a->kind));
+	pe_text_write(t, pe_aggregate_word(a));
 	if (a->kind != PE_AGG_SHARE)
 		pe_text_write(t, "(");
 	if (a->kind == PE_AGG_UNITS)
@@ -300,12 +318,6 @@ pe_aggregate_canonical(const pe_aggregate *aggregate,
 
 	write_aggregate(&t, aggregate, where, argument);
 	return t.canonical;
-}
-
-bool
-pe_aggregate_is_linear(const pe_aggregate *aggregate)
-{
-	return aggregate->kind == PE_AGG_COUNT || aggregate->kind == PE_AGG_UNITS || aggregate->kind == PE_AGG_SUM;
 }
 
 /* ------------------------------------------------------------------
@@ -382,11 +394,19 @@ add_units(collector *c, const pe_aggregate *a)
 	return add_sum(c, sum);
 }
 
+/* What each use sums. */
+static const struct
+{
+	pe_sum_kind kind;
+	int			number;
+}			used[] = {
+	[PE_USE_N] = {PE_SUM_ONE, 0}, [PE_USE_S] = {PE_SUM_VALUE, 0}, [PE_USE_Q] = {PE_SUM_SQUARE, 0},
+	[PE_USE_S2] = {PE_SUM_VALUE, 1}, [PE_USE_Q2] = {PE_SUM_SQUARE, 1}, [PE_USE_P] = {PE_SUM_PRODUCT, 0},
+};
+
 static void
 collect(collector *c, pe_aggregate *a)
 {
-	bool		squares = a->kind == PE_AGG_VAR || a->kind == PE_AGG_STDDEV || a->kind == PE_AGG_CORR;
-
 	for (int i = 0; i < PE_AGG_SUMS; i++)
 		a->sum[i] = -1;
 	if (a->kind == PE_AGG_RATIO)
@@ -395,22 +415,14 @@ collect(collector *c, pe_aggregate *a)
 		collect(c, a->part[1]);
 		return;
 	}
-	if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
-	{
+	if (a->kind == PE_AGG_UNITS)
+		a->sum[PE_USE_N] = add_units(c, a);
+	else if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
 		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
-		return;
-	}
-	a->sum[PE_USE_N] = a->kind == PE_AGG_UNITS ? add_units(c, a) : add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
-	if (a->number[0] < 0)
-		return;					/* it counts */
-	a->sum[PE_USE_S] = add_of_numbers(c, a, PE_SUM_VALUE, 0, 0);
-	if (squares)
-		a->sum[PE_USE_Q] = add_of_numbers(c, a, PE_SUM_SQUARE, 0, 0);
-	if (a->kind != PE_AGG_CORR && a->kind != PE_AGG_SLOPE)
-		return;
-	a->sum[PE_USE_S2] = add_of_numbers(c, a, PE_SUM_VALUE, 1, 0);
-	a->sum[PE_USE_Q2] = add_of_numbers(c, a, PE_SUM_SQUARE, 1, 0);
-	a->sum[PE_USE_P] = add_of_numbers(c, a, PE_SUM_PRODUCT, 0, 1);
+	else
+		for (int use = PE_USE_N; use <= PE_USE_P; use++)
+			if ((a->form->uses >> use & 1) != 0)
+				a->sum[use] = add_of_numbers(c, a, used[use].kind, used[use].number, 1);
 }
 
 bool
@@ -432,11 +444,11 @@ pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int
 #define VARIABLES (2 * PE_AGG_SUMS)
 
 /* A value, and its derivatives by the sums it is made of. */
-typedef struct dual
+struct dual
 {
 	double		v;
 	double		d[VARIABLES];
-} dual;
+};
 
 static dual
 plus(dual a, dual b, double by)
@@ -482,13 +494,14 @@ root(dual a)
 }
 
 /* What an aggregate is worked out from. */
-typedef struct work
+struct work
 {
 	const pe_sums *sums;
 	const pe_sum_estimate *estimate;
+	const pe_sum_total *total;	/* of a share */
 	int			variables;
 	int			sum[VARIABLES]; /* which one each variable is */
-} work;
+};
 
 /* A sum as a variable; the same sum is the same variable.  One that is not measured is 0, as its weight is. */
 static dual
@@ -515,6 +528,12 @@ number_of(const work *w, const pe_aggregate *a, int i)
 }
 
 static dual
+value_of_rows(work *w, const pe_aggregate *a)
+{
+	return variable(w, a->sum[PE_USE_N]);
+}
+
+static dual
 value_of_sum(work *w, const pe_aggregate *a)
 {
 	const pe_number *number = number_of(w, a, 0);
@@ -524,15 +543,34 @@ value_of_sum(work *w, const pe_aggregate *a)
 	return pe_number_middle(number) == 0 ? sum : plus(sum, variable(w, a->sum[PE_USE_N]), pe_number_middle(number));
 }
 
-static dual
-value_of_avg(work *w, const pe_aggregate *a)
+/* How the sum of a number is used. */
+static int
+use_of(int i)
 {
-	const pe_number *number = number_of(w, a, 0);
+	return i == 0 ? PE_USE_S : PE_USE_S2;
+}
+
+static dual
+mean_of(work *w, const pe_aggregate *a, int i)
+{
+	const pe_number *number = number_of(w, a, i);
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		mean = scaled(over(variable(w, a->sum[PE_USE_S]), n), pe_number_step(number));
+	dual		mean = scaled(over(variable(w, a->sum[use_of(i)]), n), pe_number_step(number));
 
 	mean.v += pe_number_middle(number);
 	return mean;
+}
+
+static dual
+value_of_avg(work *w, const pe_aggregate *a)
+{
+	return mean_of(w, a, 0);
+}
+
+static dual
+value_of_second_avg(work *w, const pe_aggregate *a)
+{
+	return mean_of(w, a, 1);
 }
 
 /* U - S^2 / N of a number, in units of its step: N - 1 times the variance. */
@@ -541,22 +579,42 @@ squares_about_mean(work *w, const pe_aggregate *a, int i)
 {
 	double		most = number_of(w, a, i)->most;
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		s = variable(w, a->sum[i == 0 ? PE_USE_S : PE_USE_S2]);
+	dual		s = variable(w, a->sum[use_of(i)]);
 	dual		q = variable(w, a->sum[i == 0 ? PE_USE_Q : PE_USE_Q2]);
 	dual		u = scaled(plus(q, n, most * most), .5);
 
 	return plus(u, over(times(s, s), n), -1);
 }
 
+/* Divided by the rows, or by one fewer. */
+static dual
+over_rows(work *w, const pe_aggregate *a, dual x, int fewer)
+{
+	dual		n = variable(w, a->sum[PE_USE_N]);
+
+	n.v -= fewer;
+	return over(x, n);
+}
+
+static dual
+variance_of(work *w, const pe_aggregate *a, int fewer)
+{
+	double		step = pe_number_step(number_of(w, a, 0));
+	dual		squares = squares_about_mean(w, a, 0);
+
+	return scaled(over_rows(w, a, squares, fewer), step * step);
+}
+
 static dual
 value_of_var(work *w, const pe_aggregate *a)
 {
-	double		step = pe_number_step(number_of(w, a, 0));
-	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		var = squares_about_mean(w, a, 0);
+	return variance_of(w, a, 1);
+}
 
-	n.v -= 1;
-	return scaled(over(var, n), step * step);
+static dual
+value_of_var_pop(work *w, const pe_aggregate *a)
+{
+	return variance_of(w, a, 0);
 }
 
 static dual
@@ -566,6 +624,26 @@ products_about_means(work *w, const pe_aggregate *a)
 
 	return plus(variable(w, a->sum[PE_USE_P]),
 				over(times(variable(w, a->sum[PE_USE_S]), variable(w, a->sum[PE_USE_S2])), n), -1);
+}
+
+static dual
+covariance_of(work *w, const pe_aggregate *a, int fewer)
+{
+	double		unit = pe_number_step(number_of(w, a, 0)) * pe_number_step(number_of(w, a, 1));
+
+	return scaled(over_rows(w, a, products_about_means(w, a), fewer), unit);
+}
+
+static dual
+value_of_covar_samp(work *w, const pe_aggregate *a)
+{
+	return covariance_of(w, a, 1);
+}
+
+static dual
+value_of_covar_pop(work *w, const pe_aggregate *a)
+{
+	return covariance_of(w, a, 0);
 }
 
 static dual
@@ -583,31 +661,45 @@ value_of_slope(work *w, const pe_aggregate *a)
 	return scaled(over(products_about_means(w, a), squares_about_mean(w, a, 1)), unit);
 }
 
+/* regr_intercept(y, x): y on the line where x is 0. */
 static dual
-value_of(work *w, const pe_aggregate *a)
+value_of_intercept(work *w, const pe_aggregate *a)
 {
-	dual		above;
+	return plus(mean_of(w, a, 0), times(value_of_slope(w, a), mean_of(w, a, 1)), -1);
+}
 
-	switch (a->kind)
-	{
-		case PE_AGG_SUM:
-			return value_of_sum(w, a);
-		case PE_AGG_AVG:
-			return value_of_avg(w, a);
-		case PE_AGG_VAR:
-			return value_of_var(w, a);
-		case PE_AGG_STDDEV:
-			return root(value_of_var(w, a));
-		case PE_AGG_CORR:
-			return value_of_corr(w, a);
-		case PE_AGG_SLOPE:
-			return value_of_slope(w, a);
-		case PE_AGG_RATIO:
-			above = value_of(w, a->part[0]);
-			return over(above, value_of(w, a->part[1]));
-		default:
-			return variable(w, a->sum[PE_USE_N]);
-	}
+static dual
+value_of_stddev(work *w, const pe_aggregate *a)
+{
+	return root(value_of_var(w, a));
+}
+
+static dual
+value_of_stddev_pop(work *w, const pe_aggregate *a)
+{
+	return root(value_of_var_pop(w, a));
+}
+
+static dual
+value_of_part(work *w, const pe_aggregate *a, int i)
+{
+	return a->part[i]->form->value(w, a->part[i]);
+}
+
+static dual
+value_of_r2(work *w, const pe_aggregate *a)
+{
+	dual		corr = value_of_corr(w, a);
+
+	return times(corr, corr);
+}
+
+static dual
+value_of_ratio(work *w, const pe_aggregate *a)
+{
+	dual		above = value_of_part(w, a, 0);
+
+	return over(above, value_of_part(w, a, 1));
 }
 
 /* ------------------------------------------------------------------
@@ -636,7 +728,7 @@ error_of(const work *w, const dual *x)
 static void
 answer_linear(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
-	dual		x = value_of(w, a);
+	dual		x = a->form->value(w, a);
 	double		part[VARIABLES];
 	double		half;
 
@@ -660,19 +752,19 @@ answer_quotient(work *w, dual above, dual below, const pe_error_law *law, pe_quo
 static void
 answer_ratio(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
-	dual		above = value_of(w, a->part[0]);
-	dual		below = value_of(w, a->part[1]);
+	dual		above = value_of_part(w, a, 0);
+	dual		below = value_of_part(w, a, 1);
 
 	answer_quotient(w, above, below, law, answer);
 }
 
 /* middle + step S / N */
 static void
-answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+answer_mean(work *w, const pe_aggregate *a, int i, const pe_error_law *law, pe_quotient *answer)
 {
-	double		middle = pe_number_middle(number_of(w, a, 0));
-	double		step = pe_number_step(number_of(w, a, 0));
-	dual		s = variable(w, a->sum[PE_USE_S]);
+	double		middle = pe_number_middle(number_of(w, a, i));
+	double		step = pe_number_step(number_of(w, a, i));
+	dual		s = variable(w, a->sum[use_of(i)]);
 	dual		n = variable(w, a->sum[PE_USE_N]);
 
 	answer_quotient(w, s, n, law, answer);
@@ -682,10 +774,24 @@ answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient 
 	};
 }
 
+static void
+answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	answer_mean(w, a, 0, law, answer);
+}
+
+static void
+answer_second_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	answer_mean(w, a, 1, law, answer);
+}
+
 /* N / T, which share their noise: N is c / v_T times T, and a rest that is independent of T. */
 static void
-answer_share(const pe_sum_estimate *n, const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
+answer_share(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
+	const pe_sum_estimate *n = &w->estimate[a->sum[PE_USE_N]];
+	const pe_sum_total *total = w->total;
 	double		t = sqrt(total->estimate.variance);
 	double		along = t > 0 ? total->covariance / t : 0;
 	double		above[2] = {along, sqrt(fmax(n->variance - along * along, 0))};
@@ -707,7 +813,7 @@ typedef struct around
 {
 	work	   *w;
 	const pe_aggregate *aggregate;
-	dual		(*value) (work *w, const pe_aggregate *a);
+	value_function *value;
 	const pe_sum_estimate *measured;
 	pe_sum_estimate *moved;
 	double		z;
@@ -786,7 +892,7 @@ go_towards(around *r, double *direction, int side, dual *x)
  * last), or a shorter way.
  */
 static double
-furthest(around *r, dual (*value) (work *w, const pe_aggregate *a), int side)
+furthest(around *r, value_function *value, int side)
 {
 	double		direction[VARIABLES];
 	dual		x;
@@ -804,12 +910,6 @@ furthest(around *r, dual (*value) (work *w, const pe_aggregate *a), int side)
 }
 
 static dual
-value_of_rows(work *w, const pe_aggregate *a)
-{
-	return variable(w, a->sum[PE_USE_N]);
-}
-
-static dual
 value_of_first_squares(work *w, const pe_aggregate *a)
 {
 	return squares_about_mean(w, a, 0);
@@ -821,77 +921,78 @@ value_of_second_squares(work *w, const pe_aggregate *a)
 	return squares_about_mean(w, a, 1);
 }
 
+#define FIRST 1
+#define SECOND 2
+
 /* What it divides by, and takes roots of, is above 0 wherever the sums may be. */
 static bool
 is_known(around *r)
 {
-	pe_aggregate_kind kind = r->aggregate->kind;
-	double		least = kind == PE_AGG_VAR || kind == PE_AGG_STDDEV ? 1 : 0;
+	const pe_aggregate_form *f = r->aggregate->form;
 
-	if (!(furthest(r, value_of_rows, -1) > least))
+	if (!(furthest(r, value_of_rows, -1) > f->rows))
 		return false;
-	return (kind != PE_AGG_CORR || furthest(r, value_of_first_squares, -1) > 0) &&
-		((kind != PE_AGG_CORR && kind != PE_AGG_SLOPE) || furthest(r, value_of_second_squares, -1) > 0);
-}
-
-/* What it can be in any case. */
-static double
-least_of(pe_aggregate_kind kind)
-{
-	return kind == PE_AGG_CORR ? -1 : kind == PE_AGG_SLOPE ? -INFINITY : 0;
-}
-
-static double
-most_of(pe_aggregate_kind kind)
-{
-	return kind == PE_AGG_CORR ? 1 : INFINITY;
+	return ((f->squares & FIRST) == 0 || furthest(r, value_of_first_squares, -1) > 0) &&
+		((f->squares & SECOND) == 0 || furthest(r, value_of_second_squares, -1) > 0);
 }
 
 static void
-within_bounds(pe_aggregate_kind kind, pe_quotient *answer)
+within_bounds(const pe_aggregate_form *f, pe_quotient *answer)
 {
-	double		least = least_of(kind);
-	double		most = most_of(kind);
-
-	answer->estimate = kind == PE_AGG_CORR ? fmax(least, fmin(most, answer->estimate)) : answer->estimate;
-	answer->lower = fmax(least, fmin(most, answer->lower));
-	answer->upper = fmax(least, fmin(most, answer->upper));
+	answer->estimate = fmax(f->least, fmin(f->most, answer->estimate));
+	answer->lower = fmax(f->least, fmin(f->most, answer->lower));
+	answer->upper = fmax(f->least, fmin(f->most, answer->upper));
 }
 
 static void
 answer_around(around *r, pe_quotient *answer)
 {
-	pe_aggregate_kind kind = r->aggregate->kind;
-	dual		(*value) (work *w, const pe_aggregate *a) = kind == PE_AGG_CORR ? value_of_corr
-		: kind == PE_AGG_SLOPE ? value_of_slope : value_of_var;
+	const pe_aggregate_form *f = r->aggregate->form;
 	dual		x;
 
-	*answer = (pe_quotient) {NAN, NAN, least_of(kind), most_of(kind)};
-	if (kind == PE_AGG_CORR)
+	*answer = (pe_quotient) {NAN, NAN, f->least, f->most};
+	if (f->squares == (FIRST | SECOND))
 		r->z = r->z_of_two;
 	if (!is_known(r))
 		return;
-	answer->lower = furthest(r, value, -1);
-	answer->upper = furthest(r, value, 1);
+	answer->lower = furthest(r, f->searched, -1);
+	answer->upper = furthest(r, f->searched, 1);
 	memcpy(r->moved, r->measured, (size_t) r->w->sums->sums * sizeof(*r->moved));
-	x = value(r->w, r->aggregate);
+	x = f->searched(r->w, r->aggregate);
 	answer->estimate = x.v;
 	answer->stderr_ = error_of(r->w, &x);
-	within_bounds(kind, answer);
+	within_bounds(f, answer);
 }
 
 /* A variance that is not above 0 is none. */
 static void
-check_variance(bool root, pe_quotient *answer)
+check_variance(pe_quotient *answer)
 {
 	if (!(answer->estimate > 0))
 		answer->estimate = answer->stderr_ = NAN;
-	if (!root)
-		return;
+}
+
+static void
+take_root(pe_quotient *answer)
+{
+	check_variance(answer);
 	answer->estimate = sqrt(answer->estimate);
 	answer->stderr_ /= 2 * answer->estimate;
 	answer->lower = sqrt(answer->lower);
 	answer->upper = sqrt(answer->upper);
+}
+
+static void
+take_square(pe_quotient *answer)
+{
+	double		lower = answer->lower * answer->lower;
+	double		upper = answer->upper * answer->upper;
+	bool		may_be_0 = answer->lower <= 0 && answer->upper >= 0;
+
+	answer->stderr_ *= 2 * fabs(answer->estimate);
+	answer->estimate *= answer->estimate;
+	answer->lower = may_be_0 ? 0 : fmin(lower, upper);
+	answer->upper = fmax(lower, upper);
 }
 
 static void
@@ -905,42 +1006,125 @@ answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quoti
 	answer_around(&r, answer);
 	w->estimate = r.measured;
 	pe_free(r.moved);
-	if (a->kind == PE_AGG_VAR || a->kind == PE_AGG_STDDEV)
-		check_variance(a->kind == PE_AGG_STDDEV, answer);
+	if (a->form->after != NULL)
+		a->form->after(answer);
 }
 
-static void
-answer_of(work *w, const pe_aggregate *a, const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
+/* ------------------------------------------------------------------
+ * All aggregates
+ * ------------------------------------------------------------------
+ */
+
+#define N (1u << PE_USE_N)
+#define S (1u << PE_USE_S)
+#define Q (1u << PE_USE_Q)
+#define S2 (1u << PE_USE_S2)
+#define Q2 (1u << PE_USE_Q2)
+#define P (1u << PE_USE_P)
+
+/* What is asked by name.  Of SQL's statistics the definitions are PostgreSQL's. */
+static const pe_aggregate_form forms[] = {
+	{{"count"}, PE_AGG_COUNT, -1, N, value_of_rows, .answer = answer_linear},
+	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},
+	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg},
+	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
+	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
+	{{"ratio"}, PE_AGG_RATIO, 0, 0, value_of_ratio, .answer = answer_ratio},
+	{{"var", "variance", "var_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var, .answer = answer_moments,
+		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = check_variance},
+	{{"stddev", "stddev_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev, .answer = answer_moments,
+		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = take_root},
+	{{"var_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var_pop, .answer = answer_moments,
+		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = check_variance},
+	{{"stddev_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev_pop, .answer = answer_moments,
+		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = take_root},
+	{{"covar_samp"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_samp, .answer = answer_moments,
+		.searched = value_of_covar_samp, .rows = 1, .least = -INFINITY, .most = INFINITY},
+	{{"covar_pop"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_pop, .answer = answer_moments,
+		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
+	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
+		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
+	{{"regr_r2"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
+		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1, .after = take_square},
+	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear},
+	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, N | S2, value_of_second_avg, .answer = answer_second_avg},
+	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},
+	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
+		.searched = value_of_slope, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
+	{{"regr_intercept"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_intercept, .answer = answer_moments,
+		.searched = value_of_intercept, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
+};
+
+#undef N
+#undef S
+#undef Q
+#undef S2
+#undef Q2
+#undef P
+
+static bool
+is_named(const pe_aggregate_form *f, const char *name, size_t size)
 {
-	switch (a->kind)
-	{
-		case PE_AGG_SHARE:
-			answer_share(&w->estimate[a->sum[PE_USE_N]], total, law, answer);
-			return;
-		case PE_AGG_RATIO:
-			answer_ratio(w, a, law, answer);
-			return;
-		case PE_AGG_AVG:
-			answer_avg(w, a, law, answer);
-			return;
-		case PE_AGG_VAR:
-		case PE_AGG_STDDEV:
-		case PE_AGG_CORR:
-		case PE_AGG_SLOPE:
-			answer_moments(w, a, law, answer);
-			return;
-		default:
-			answer_linear(w, a, law, answer);
-	}
+	for (size_t i = 0; i < sizeof(f->name) / sizeof(f->name[0]) && f->name[i] != NULL; i++)
+		if (strlen(f->name[i]) == size && memcmp(f->name[i], name, size) == 0)
+			return true;
+	return false;
+}
+
+static const pe_aggregate_form *
+form_named(const char *name, size_t size)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (is_named(&forms[i], name, size))
+			return &forms[i];
+	return NULL;
+}
+
+static bool
+is_linear(const pe_aggregate_form *f)
+{
+	return f->answer == answer_linear;
+}
+
+bool
+pe_aggregate_is_linear(const pe_aggregate *aggregate)
+{
+	return is_linear(aggregate->form);
+}
+
+/* That of the word in front of the parenthesis. */
+static const pe_aggregate_form *
+form_of_text(const char *text)
+{
+	return form_named(text, strcspn(text, "("));
+}
+
+bool
+pe_aggregate_text_is_linear(const char *text)
+{
+	const pe_aggregate_form *f = form_of_text(text);
+
+	return f != NULL && is_linear(f);
+}
+
+const char *
+pe_aggregate_of_numbers(const char *name, int *numbers)
+{
+	const pe_aggregate_form *f = form_of_text(name);
+
+	if (f == NULL || f->kind != PE_AGG_NUMBERS)
+		return NULL;
+	*numbers = f->columns;
+	return f->name[0];
 }
 
 void
 pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
 					   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
 {
-	work		w = {.sums = sums, .estimate = estimate};
+	work		w = {.sums = sums, .estimate = estimate, .total = total};
 
-	answer_of(&w, aggregate, total, law, answer);
+	aggregate->form->answer(&w, aggregate, law, answer);
 	if (isfinite(answer->estimate) && !isnan(answer->stderr_))
 		return;
 	answer->estimate = answer->stderr_ = NAN;
@@ -951,7 +1135,7 @@ pe_aggregate_add_weights(const pe_sums *sums, const pe_aggregate *aggregate, dou
 {
 	pe_sum_estimate *none = pe_alloc((size_t) sums->sums, sizeof(*none));
 	work		w = {.sums = sums, .estimate = none};
-	dual		x = value_of(&w, aggregate);
+	dual		x = aggregate->form->value(&w, aggregate);
 
 	for (int i = 0; i < w.variables; i++)
 		weight[w.sum[i]] += by * x.d[i];
@@ -1015,7 +1199,7 @@ gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *refe
 		 const double *variance, double *coefficient)
 {
 	work		w = {.sums = sums, .estimate = reference};
-	dual		x = value_of(&w, a);
+	dual		x = a->form->value(&w, a);
 	double		largest = largest_of(&w, &x);
 	double		most = 0;
 

@@ -5,11 +5,13 @@
  *	  alone.
  *
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
- *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x) | var(x) | stddev(x)
- *				   | corr(x, y) | regr_slope(y, x) | median(x) | quantile(x, fraction)
+ *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x)
+ *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
  *				   | share | ratio(aggregate, aggregate)
  *
- * x and y are attributes, unit is the word or the name of the unit's column.
+ * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
+ * x and y are attributes, unit is the word or the name of the unit's column:
+ * count of that column is count(*).
  * Both aggregates of a ratio are counts, counts of units or sums.
  *
  * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S,
@@ -26,9 +28,9 @@
  * covariance.
  *
  * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
- * Fieller's sets (quotient.h).  Of var, stddev, corr and regr_slope: the values
- * that they have at sums whose distance from those measured is at most z, in
- * standard errors, z that of one normal number.  For a quotient this is
+ * Fieller's sets (quotient.h).  Of all others: the values that they have at
+ * sums whose distance from those measured is at most z, in standard
+ * errors, z that of one normal number.  For a quotient this is
  * Fieller's set; of others the probability is the same as far as values of the
  * same result are flat at that distance, which test_coverage looks at.  A
  * variance is at least 0 and a correlation in [-1, 1].  An estimate is unknown
@@ -55,16 +57,14 @@ typedef enum pe_aggregate_kind
 {
 	PE_AGG_COUNT,				/* rows; of count(x) those where x is there */
 	PE_AGG_UNITS,
-	PE_AGG_SUM,
-	PE_AGG_AVG,
-	PE_AGG_VAR,
-	PE_AGG_STDDEV,
-	PE_AGG_CORR,
-	PE_AGG_SLOPE,
+	PE_AGG_NUMBERS,				/* of one number or two */
 	PE_AGG_QUANTILE,
 	PE_AGG_SHARE,
 	PE_AGG_RATIO
 } pe_aggregate_kind;
+
+/* All that aggregate.c knows of one. */
+typedef struct pe_aggregate_form pe_aggregate_form;
 
 /* The most sums that one aggregate is made of. */
 #define PE_AGG_SUMS 8
@@ -77,6 +77,7 @@ enum
 
 typedef struct pe_aggregate
 {
+	const pe_aggregate_form *form;
 	pe_aggregate_kind kind;
 	char	   *column[2];		/* names of attributes; NULL: none */
 	char	   *where;			/* the predicate as it was written; NULL: none */
@@ -106,14 +107,21 @@ extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate 
 extern void pe_aggregate_free(pe_aggregate *aggregate);
 
 /* What it is called in texts. */
-extern const char *pe_aggregate_word(pe_aggregate_kind kind);
+extern const char *pe_aggregate_word(const pe_aggregate *aggregate);
+
+/* What one of this name is called, and of how many numbers it is; NULL: no aggregate of numbers. */
+extern const char *pe_aggregate_of_numbers(const char *name, int *numbers);
 
 /* In one form; where: the canonical text of its condition, NULL: none; of a ratio those of its parts.  pe_free it. */
 extern char *pe_aggregate_canonical(const pe_aggregate *aggregate,
 									const char *(*where) (const void *argument, int condition), const void *argument);
 
-/* Whether its error is known before it is asked: counts, counts of units and sums. */
+/*
+ * Whether its error is known before it is asked: counts, counts of units and
+ * sums.  The text is one that pe_aggregate_parse takes.
+ */
 extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
+extern bool pe_aggregate_text_is_linear(const char *text);
 
 /*
  * The sums that aggregates need, each once, in sums->sum, which has room for

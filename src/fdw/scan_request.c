@@ -21,6 +21,7 @@
 #include "ask/near_zero.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
+#include "fdw/unit_column.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------
@@ -150,12 +151,6 @@ find_rows(pe_select *s)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_linear_text(const char *text)
-{
-	return strncmp(text, "count(", 6) == 0 || strncmp(text, "sum(", 4) == 0;
-}
-
 typedef struct numbered_text
 {
 	char	   *text;
@@ -167,7 +162,7 @@ compare_texts(const void *a, const void *b)
 {
 	const numbered_text *one = a;
 	const numbered_text *other = b;
-	int			order = is_linear_text(other->text) - is_linear_text(one->text);
+	int			order = pe_aggregate_text_is_linear(other->text) - pe_aggregate_text_is_linear(one->text);
 
 	return order != 0 ? order : strcmp(one->text, other->text);
 }
@@ -311,6 +306,8 @@ pe_select_open(pe_select *s)
 void
 pe_select_translate(pe_select *s)
 {
+	s->plan->where = pe_unit_column_decided(s->sight, s->plan->where);
+	s->plan->targets = pe_unit_column_decided(s->sight, s->plan->targets);
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
 	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
 	translate_targets(s);
@@ -420,7 +417,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 				 errmsg("both pg_epsilon.epsilon and pg_epsilon.max_stderr are set"),
 				 errdetail("Nothing was charged."),
 				 errhint("SET one of them to 0, which is: not set.")));
-	if (!isnan(s->call.call.request.max_stderr) && !is_linear_text(s->call.call.request.sums.aggregate[0]))
+	if (!isnan(s->call.call.request.max_stderr) && !pe_aggregate_text_is_linear(s->call.call.request.sums.aggregate[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pg_epsilon.max_stderr bounds the error of a count or a sum, and the SELECT has none"),
@@ -580,7 +577,7 @@ static bool
 is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 {
 	return t->kind == PE_TARGET_SUM && is_estimate(t) &&
-		is_linear_text(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
+		pe_aggregate_text_is_linear(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
 }
 
 /* The first count or sum; NULL: there is none. */

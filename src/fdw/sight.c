@@ -210,8 +210,9 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 
 		if (a == PE_COLUMN_UNIT)
 			pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
-								  psprintf("It may stand in count(DISTINCT %s) alone. How many units have 1, 2, ... "
-										   "rows: SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
+								  psprintf("It may stand in count(DISTINCT %1$s), count(%1$s) and "
+										   "%1$s IS NOT NULL alone. How many units have 1, 2, ... rows: "
+										   "SELECT * FROM dp.rows_per_unit(%2$s, most => 10, epsilon => 0.1).",
 										   quote_identifier(name), quote_literal_cstr(s->dataset)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),

@@ -20,14 +20,15 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "ask/sums_call.h"
 #include "fdw/beyond.h"
 #include "fdw/target_list.h"
 #include "server/compat.h"
 #include "server/values.h"
 
 #define ANSWERED \
-	"Answered are count, sum, avg, variance, stddev, corr, regr_slope, " \
-	"percentile_cont, percentile_disc, min and max, " \
+	"Answered are count, sum, avg, min, max, percentile_cont, percentile_disc, " \
+	"the aggregates for statistics such as stddev, corr and regr_slope, " \
 	"and stderr_count, lower95_count, upper95_count and the like, " \
 	"median, quantile, people and ratio of schema dp."
 
@@ -652,23 +653,18 @@ average(translation *t)
 	t->target->divisor = wanted_terms(&terms, terms.count);
 }
 
-/* One of the aggregates of a column of numbers by its name in the request. */
+/* An aggregate of one number or two, by its name in the request: one that is linear counts. */
 static void
-of_number(translation *t)
+of_numbers(translation *t)
 {
-	static const char *const names[][2] = {
-		{"var_samp", "var"}, {"variance", "var"}, {"stddev_samp", "stddev"}, {"stddev", "stddev"}, {"median", "median"}
-	};
+	int			numbers = 0;
+	const char *word = pe_aggregate_of_numbers(t->name, &numbers);
+	const char *first = number_argument(t, 0);
+	char	   *text = numbers == 1 ? psprintf("%s(%s)", word, first)
+		: psprintf("%s(%s, %s)", word, first, number_argument(t, 1));
 
-	for (int i = 0; i < lengthof(names); i++)
-		if (strcmp(t->name, names[i][0]) == 0)
-			use(t, psprintf("%s(%s)", names[i][1], number_argument(t, 0)), false);
-}
-
-static void
-of_two_numbers(translation *t)
-{
-	use(t, psprintf("%s(%s, %s)", t->name, number_argument(t, 0), number_argument(t, 1)), false);
+	t->target->counts = pe_aggregate_text_is_linear(text);
+	use(t, text, t->target->counts);
 }
 
 static double
@@ -705,6 +701,12 @@ percentile(translation *t)
 		(int) kind == BTGreaterStrategyNumber;
 
 	use_quantile(t, 0, descends ? 1 - fraction : fraction);
+}
+
+static void
+median(translation *t)
+{
+	use(t, psprintf("median(%s)", number_argument(t, 0)), false);
 }
 
 static void
@@ -747,20 +749,20 @@ typedef struct known_aggregate
 	pe_figure	figure;
 } known_aggregate;
 
+/* Others are of numbers, and have the same names in a request. */
 static const known_aggregate of_postgres[] = {
-	{"count", count, PE_ESTIMATE}, {"sum", sum, PE_ESTIMATE},
-	{"avg", average, PE_ESTIMATE}, {"var_samp", of_number, PE_ESTIMATE},
-	{"variance", of_number, PE_ESTIMATE}, {"stddev", of_number, PE_ESTIMATE}, {"stddev_samp", of_number, PE_ESTIMATE},
-	{"corr", of_two_numbers, PE_ESTIMATE}, {"regr_slope", of_two_numbers, PE_ESTIMATE},
-	{"percentile_cont", percentile, PE_ESTIMATE},
-	{"percentile_disc", percentile, PE_ESTIMATE}, {"min", least, PE_ESTIMATE}, {"max", greatest, PE_ESTIMATE}
+	{"count", count, PE_ESTIMATE}, {"sum", sum, PE_ESTIMATE}, {"avg", average, PE_ESTIMATE},
+	{"percentile_cont", percentile, PE_ESTIMATE}, {"percentile_disc", percentile, PE_ESTIMATE},
+	{"min", least, PE_ESTIMATE}, {"max", greatest, PE_ESTIMATE}
 };
+
+static const known_aggregate of_statistics = {NULL, of_numbers, PE_ESTIMATE};
 
 static const known_aggregate of_own[] = {
 	{"stderr_count", count, PE_STDERR}, {"lower95_count", count, PE_LOWER95}, {"upper95_count", count, PE_UPPER95},
 	{"stderr_sum", sum, PE_STDERR}, {"lower95_sum", sum, PE_LOWER95}, {"upper95_sum", sum, PE_UPPER95},
 	{"stderr_avg", average, PE_STDERR}, {"lower95_avg", average, PE_LOWER95}, {"upper95_avg", average, PE_UPPER95},
-	{"median", of_number, PE_ESTIMATE}, {"quantile", quantile, PE_ESTIMATE},
+	{"median", median, PE_ESTIMATE}, {"quantile", quantile, PE_ESTIMATE},
 	{"people", use_units, PE_ESTIMATE}, {"ratio", ratio, PE_ESTIMATE}
 };
 
@@ -771,6 +773,15 @@ find_known(const known_aggregate *known, int count, const char *name)
 		if (strcmp(known[i].name, name) == 0)
 			return &known[i];
 	return NULL;
+}
+
+static const known_aggregate *
+find_of_postgres(const char *name)
+{
+	const known_aggregate *known = find_known(of_postgres, lengthof(of_postgres), name);
+	int			numbers;
+
+	return known == NULL && pe_aggregate_of_numbers(name, &numbers) != NULL ? &of_statistics : known;
 }
 
 static bool
@@ -819,7 +830,7 @@ pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *agg
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
 	translation t = {s, wanted, where, aggregate, function->name,
 					 pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
-	const known_aggregate *known = function->builtin ? find_known(of_postgres, lengthof(of_postgres), t.name)
+	const known_aggregate *known = function->builtin ? find_of_postgres(t.name)
 		: is_of_own(function) ? find_known(of_own, lengthof(of_own), t.name) : NULL;
 
 	if (known == NULL)

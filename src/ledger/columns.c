@@ -30,6 +30,7 @@
 #include "ledger/relation.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "server/compat.h"
 #include "server/row.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -46,6 +47,51 @@ pe_column_name(Oid relation, AttrNumber number)
 		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
 	ReleaseSysCache(tuple);
 	return name;
+}
+
+/* NOT NULL of a foreign table is what its owner says, and no constraint. */
+static bool
+has_foreign_partition(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
+/* Whether its constraints hold for all rows: partitions have those of their table, and children need not. */
+static bool
+constrains_all_rows(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		is_alone;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	is_alone = ((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass;
+	ReleaseSysCache(tuple);
+	return is_alone || (get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE && !has_foreign_partition(relation));
+}
+
+static bool
+is_marked_not_null(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
+	bool		is_marked = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is_marked;
+}
+
+bool
+pe_column_is_not_null(Oid relation, AttrNumber number)
+{
+	return is_marked_not_null(relation, number) && pe_not_null_is_valid(relation, number) &&
+		constrains_all_rows(relation);
 }
 
 /* What is not what was declared, where a sentence says what the owner can do. */

@@ -49,6 +49,13 @@ extern void pe_column_check_stored(Oid relation, AttrNumber number);
 /* The name that a column has now; NULL if it is gone. */
 extern char *pe_column_name(Oid relation, AttrNumber number);
 
+/*
+ * Whether no row has NULL in a column now, by a constraint.  Not of tables that
+ * others inherit from: these may have NULL there.  From the catalog alone:
+ * quotes, which are free, wait for no lock of the table.
+ */
+extern bool pe_column_is_not_null(Oid relation, AttrNumber number);
+
 /* The column that a name means: the one of this name, else that of the name between double quotes, as SQL has it. */
 extern char *pe_column_as_given(Oid relation, const char *name);
 

@@ -69,6 +69,26 @@ typedef int16 pe_ordering_kind;
 #define pe_prepared_checks(result) ((result)->ri_ConstraintExprs)
 #endif
 
+/* Whether a column that is marked NOT NULL has no NULL: from 18 on the constraint may not be validated yet. */
+#if PG_VERSION_NUM >= 180000
+#include "access/htup_details.h"
+#include "catalog/pg_constraint.h"
+static inline bool
+pe_not_null_is_valid(Oid relation, AttrNumber number)
+{
+	HeapTuple	constraint = findNotNullConstraintAttnum(relation, number);
+	bool		is_valid;
+
+	if (constraint == NULL)
+		return false;
+	is_valid = ((Form_pg_constraint) GETSTRUCT(constraint))->convalidated;
+	heap_freetuple(constraint);
+	return is_valid;
+}
+#else
+#define pe_not_null_is_valid(relation, number) true
+#endif
+
 /* From 16 on there is a list of relations of rules. */
 #if PG_VERSION_NUM >= 160000
 #define pe_begin_recheck(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1, NIL)

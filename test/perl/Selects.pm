@@ -243,13 +243,13 @@ sub aggregate
 		return ("avg($x)$filter", 'a', $most, $rounding);
 	}
 	my $x = any(sort keys %number);
-	return (any('stddev', 'variance', 'var_samp', 'stddev_samp') . "($x)$filter", '-', 0, 0) if $kind < 0.79;
+	return (any('stddev', 'variance', 'var_samp', 'stddev_samp', 'var_pop', 'stddev_pop') . "($x)$filter", '-', 0, 0) if $kind < 0.79;
 	return ("corr(age, fl)$filter", '-', 0, 0) if $kind < 0.8;
-	return ("regr_slope(age, fl)$filter", '-', 0, 0) if $kind < 0.81;
+	return (any(qw(regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy covar_samp covar_pop)) . "(age, fl)$filter", '-', 0, 0) if $kind < 0.81;
 	return (any('percentile_cont', 'percentile_disc') . '(' . any('0.5', '0.9', '0.1') . ') WITHIN GROUP (ORDER BY age' . any('', ' DESC') . ')', '-', 0, 0) if $kind < 0.84;
 	return (any('min', 'max') . '(' . any(qw(reg age day lv ts fl)) . ')', '-', 0, 0) if $kind < 0.87;
 	return ('count(DISTINCT ' . any(qw(reg age day lv mood)) . ')', '-', 0, 0) if $kind < 0.89;
-	return ('count(DISTINCT who)' . $filter, 'c', 1, 0) if $kind < 0.92 && $units;
+	return (any('count(DISTINCT who)', 'count(who)') . $filter, 'c', 1, 0) if $kind < 0.92 && $units;
 	return ('dp.' . any('stderr_count', 'lower95_count', 'upper95_count', 'people') . "(*)$filter", 'n', 0, 0) if $kind < 0.95;
 	return ('dp.' . any('stderr_sum', 'lower95_avg', 'upper95_sum', 'median') . "($x)$filter", 'n', 0, 0) if $kind < 0.97;
 	return ("dp.quantile(age, 0.25)$filter", 'n', 0, 0) if $kind < 0.98;

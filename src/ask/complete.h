@@ -1,0 +1,34 @@
+/*
+ * complete.h
+ *	  Attributes that dropped no row when they were measured.
+ *
+ * By their declaration they may drop rows: those with NULL.  But the column was
+ * NOT NULL, and all its values have a cell.  So a request that differs from
+ * another in such attributes alone counts the same rows.  The constraint may be
+ * dropped and rows with NULL may come, within a version of the data: which
+ * attributes were complete stands in the canonical request.  No sensitivity
+ * follows from it.
+ */
+#ifndef PE_ASK_COMPLETE_H
+#define PE_ASK_COMPLETE_H
+
+#include "lib/stringinfo.h"
+
+#include "ledger/columns.h"
+
+typedef struct pe_complete
+{
+	char	  **name;			/* sorted, each once */
+	int			names;
+} pe_complete;
+
+/* Those among columns of a dataset, now. */
+extern pe_complete pe_complete_now(const pe_dataset *dataset, const pe_column *columns, int count);
+
+/* In the canonical request, if there are any; and as SQL reads them from it, text[]. */
+extern void pe_complete_add(StringInfo text, const pe_complete *complete);
+#define PE_COMPLETE_OF(request) "ARRAY(SELECT jsonb_array_elements_text(" request "::jsonb->'complete'))"
+
+extern bool pe_is_complete(const pe_complete *complete, const char *name);
+
+#endif
