@@ -12,6 +12,7 @@
 #include "utils/syscache.h"
 
 #include "ask/ask_sums.h"
+#include "ask/atoms.h"
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/literals.h"
@@ -480,7 +481,17 @@ add_part(pe_aggregation *g, int sum, int space, int term)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
-	g->source[g->parts++] = (pe_source_of_part) {sum, space, term};
+	g->source[g->parts++] = (pe_source_of_part) {.sum = sum, .space = space, .term = term};
+}
+
+/* The first of sums that are measured together has the part of all of them. */
+static void
+add_by_atom(pe_aggregation *g, int sum)
+{
+	if (g->together[sum] != sum)
+		return;
+	add_part(g, sum, g->space_of[sum], -1);
+	g->source[g->parts - 1].row_of = pe_atoms_rows(g, sum);
 }
 
 /* Units are counted anew for every term of the workload: how many are in two groups together follows from no sum. */
@@ -581,11 +592,14 @@ find_spaces(pe_aggregation *g)
 		return;
 	}
 	find_possible(g);
+	pe_atoms_find(g);
 	for (int s = 0; s < needed->sums; s++)
 	{
 		int			attribute = quantile_attribute(g, &needed->sum[s]);
 
-		if (needed->sum[s].kind == PE_SUM_UNITS)
+		if (g->space_of[s] >= 0)
+			add_by_atom(g, s);
+		else if (needed->sum[s].kind == PE_SUM_UNITS)
 			add_units(g, s);
 		else if (attribute >= 0)
 			add_ranks(g, s, attribute);
@@ -720,21 +734,26 @@ pe_aggregation_settle(pe_space *s)
 	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
 	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
 	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
-	s->variance = pe_unit_variances(&s->measured, &s->workload);
-	(void) pe_reconstruction_init(&s->measured, &s->workload, &s->own);
+	s->variance = pe_unit_variances(&s->measured, pe_space_told(s));
+	(void) pe_reconstruction_init(&s->measured, pe_space_told(s), &s->own);
 	s->total_covariance = NULL;
+	if (s->by_atom != NULL)
+		pe_atoms_settle(s);
 	if (s->above_text != NULL)
 		s->above_variance = pe_unit_variances(&s->measured, &s->above);
 }
 
+/* The mean variance of a sum that a part answers, over all groups. */
 static double
-mean_of(const double *number, int32 count)
+mean_variance(const pe_aggregation *g, int part, int sum)
 {
-	double		sum = 0;
+	const pe_space *s = &g->space[g->source[part].space];
+	int32		groups = s->by_atom != NULL ? g->space[0].workload.queries : s->workload.queries;
+	double		all = 0;
 
-	for (int32 i = 0; i < count; i++)
-		sum += number[i];
-	return sum / count;
+	for (int32 q = 0; q < groups; q++)
+		all += s->variance[pe_part_query(g, part, sum, q)];
+	return all / groups;
 }
 
 static int32
@@ -764,7 +783,7 @@ parts_of(const pe_aggregation *g, int sum)
 	int			parts = 0;
 
 	for (int i = 0; i < g->parts; i++)
-		parts += g->source[i].sum == sum;
+		parts += pe_part_is_of(&g->source[i], sum);
 	return parts;
 }
 
@@ -795,7 +814,26 @@ check_sensitivity(bool served)
 				 errmsg("the sensitivity of the request is too large")));
 }
 
-/* The mean variance of a group's sum for the whole share, for noise of one size. */
+/* The mean variances of a group's sums for the whole share, for noise of one size. */
+static void
+add_variances(pe_aggregation *g, int i, double *variance)
+{
+	bool		pure = g->asked.ask.accounting == PE_PURE;
+	int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
+	pe_u128		sensitivity;
+
+	fill_part(g, i);
+	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
+	for (int s = 0; s < g->needed.sums; s++)
+		if (pe_part_is_of(&g->source[i], s))
+		{
+			double		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) *
+				ldexp(1, 2 * shift) * mean_variance(g, i, s) * parts_of(g, s);
+
+			variance[s] = Max(variance[s], each);
+		}
+}
+
 static void
 find_shares(pe_aggregation *g)
 {
@@ -803,20 +841,9 @@ find_shares(pe_aggregation *g)
 	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
 
 	for (int i = 0; i < g->parts; i++)
-	{
-		const pe_space *s = &g->space[g->source[i].space];
-		int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
-		pe_u128		sensitivity;
-		double		each;
-
-		fill_part(g, i);
-		check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
-		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) * ldexp(1, 2 * shift) *
-			mean_of(s->variance, s->workload.queries) * parts_of(g, g->source[i].sum);
-		variance[g->source[i].sum] = Max(variance[g->source[i].sum], each);
-	}
+		add_variances(g, i, variance);
 	g->share = pe_alloc(g->needed.sums, sizeof(uint64));
-	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, variance, g->share);
+	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, g->share);
 }
 
 /* Parts without a share are not measured; those of one sum have equal shares. */
@@ -840,21 +867,36 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 }
 
+/* The conditions of a sum by atoms are in them. */
+static pe_sum
+sum_of_part(const pe_aggregation *g, int i)
+{
+	pe_sum		sum = g->needed.sum[g->source[i].sum];
+
+	if (g->part[i].cells > 0)
+		sum.most = g->part[i].cells;
+	sum.by_atom = g->source[i].row_of != NULL;
+	if (sum.by_atom)
+		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
+	return sum;
+}
+
 static void
 find_tables(pe_aggregation *g)
 {
 	pe_tables  *tables = palloc0(sizeof(*tables));
 
 	g->sums = g->needed;
+	g->sums.atoms = 0;
 	g->sums.sums = tables->tables = g->parts;
 	g->sums.sum = palloc0(g->parts * sizeof(pe_sum));
 	tables->set = palloc0(g->parts * sizeof(uint32));
 	for (int i = 0; i < g->parts; i++)
 	{
 		tables->set[i] = g->space[g->source[i].space].set;
-		g->sums.sum[i] = g->needed.sum[g->source[i].sum];
-		if (g->part[i].cells > 0)
-			g->sums.sum[i].most = g->part[i].cells;
+		g->sums.sum[i] = sum_of_part(g, i);
+		if (g->sums.sum[i].by_atom)
+			g->sums.atoms = g->needed.atoms;
 	}
 	if (!pe_tables_span(tables, g->domain) || !pe_sums_place(&g->sums, tables))
 		ereport(ERROR,

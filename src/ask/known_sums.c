@@ -5,7 +5,8 @@
  * The variance of an aggregate grows with that of each of its sums
  * (counts/aggregate.h): where every sum was measured with at most the noise
  * that a new measurement would have, by the same strategy, no standard error is
- * larger, for any rows.
+ * larger, for any rows.  Where some are measured together by atoms, nothing
+ * that is linear in these varies more, by any strategy.
  */
 #include "postgres.h"
 
@@ -15,6 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "ask/atoms.h"
 #include "ask/known.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -62,7 +64,7 @@ static int
 part_of(const pe_aggregation *g, int sum, int n)
 {
 	for (int i = 0; i < g->parts; i++)
-		if (g->source[i].sum == sum && n-- == 0)
+		if (pe_part_is_of(&g->source[i], sum) && n-- == 0)
 			return i;
 	return -1;
 }
@@ -92,7 +94,7 @@ typedef struct pair
 
 /* Whether a sum of the request was measured in the same parts, each with no more noise. */
 static bool
-sum_serves(const pair *p, int sum, int stored_sum)
+same_parts_serve(const pair *p, int sum, int stored_sum)
 {
 	const pe_aggregation *g = p->asked;
 	const pe_aggregation *of = &p->stored->aggregation;
@@ -110,14 +112,138 @@ sum_serves(const pair *p, int sum, int stored_sum)
 	}
 }
 
+/* A sum of the request that is measured by atoms in one of both, with what it was in the release. */
+typedef struct shared_sum
+{
+	int			sum[2];
+	int			part[2];
+	double		noise[2];
+} shared_sum;
+
+/* What two sums of a group have in common; of a sum with itself its variance. */
+static double
+covariance_of(const pe_aggregation *g, int side, const shared_sum *one, const shared_sum *other, int32 group)
+{
+	const pe_source_of_part *source = &g->source[one->part[side]];
+	double		unit = one->noise[side] * one->noise[side];
+	pe_sum_noise a;
+	pe_sum_noise b;
+	double		all = 0;
+
+	if (one->part[side] != other->part[side])
+		return 0;
+	if (source->row_of == NULL)
+		return unit * g->space[source->space].variance[group];
+	a = pe_atoms_noise(g, one->part[side], one->sum[side], group);
+	b = pe_atoms_noise(g, one->part[side], other->sum[side], group);
+	for (int p = 0; p < a.parts; p++)
+		all += a.part[p] * b.part[p];
+	return unit * all;
+}
+
+/* Whether a symmetric matrix is positive semidefinite, in place; scale: numbers of this size are 0 up to rounding. */
+static bool
+is_semidefinite(double *m, int n, const double *scale)
+{
+	for (int k = 0; k < n; k++)
+	{
+		double		pivot = m[k * n + k];
+
+		if (pivot < -ROUNDING * scale[k])
+			return false;
+		for (int i = k + 1; i < n && pivot <= ROUNDING * scale[k]; i++)
+			if (fabs(m[i * n + k]) > 4 * ROUNDING * sqrt(scale[i] * scale[k]))
+				return false;
+		for (int i = k + 1; i < n && pivot > ROUNDING * scale[k]; i++)
+			for (int j = k + 1; j < n; j++)
+				m[i * n + j] -= m[i * n + k] * m[k * n + j] / pivot;
+	}
+	return true;
+}
+
+/*
+ * Whether nothing that is linear in these sums varies more in the release than
+ * in a new measurement: the difference of the covariances is semidefinite.
+ */
+static bool
+shared_sums_serve(const pair *p, const shared_sum *sum, int sums)
+{
+	const pe_aggregation *g = p->asked;
+	const pe_aggregation *of = &p->stored->aggregation;
+	double	   *less = pe_alloc((size_t) sums * sums + 1, sizeof(double));
+	double	   *scale = pe_alloc(sums + 1, sizeof(double));
+	bool		serve = true;
+
+	for (int32 q = 0; q < g->space[0].workload.queries && serve; q++)
+	{
+		pe_poll();
+		for (int i = 0; i < sums; i++)
+			for (int j = 0; j < sums; j++)
+			{
+				double		fresh = covariance_of(g, 0, &sum[i], &sum[j], q);
+
+				less[i * sums + j] = fresh * (1 + 2 * ROUNDING) - covariance_of(of, 1, &sum[i], &sum[j], q);
+				scale[i] = i == j ? fresh : scale[i];
+			}
+		serve = is_semidefinite(less, sums, scale);
+	}
+	pe_free(scale);
+	pe_free(less);
+	return serve;
+}
+
+static bool
+is_by_atom(const pe_aggregation *g, int part)
+{
+	return part >= 0 && g->source[part].row_of != NULL;
+}
+
+/* Sums that are looked at together. */
+typedef struct shared_sums
+{
+	int			sums;
+	shared_sum	sum[PE_MAX_SUMS];
+} shared_sums;
+
+/* False if the release has not this sum. */
+static bool
+add_shared(const pair *p, int sum, int stored_sum, shared_sums *shared)
+{
+	shared_sum *to = &shared->sum[shared->sums];
+	int			i = part_of(p->asked, sum, 0);
+	int			j = part_of(&p->stored->aggregation, stored_sum, 0);
+
+	if (i < 0)
+		return true;
+	if (j < 0 || p->asked->needed.sum[sum].kind == PE_SUM_UNITS)
+		return false;
+	for (int k = 0; k < shared->sums; k++)
+		if (shared->sum[k].sum[0] == sum)
+			return true;
+	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {noise_of_part(p->asked, i, p->nano),
+		noise_of_part(&p->stored->aggregation, j, p->stored->release.nano)}};
+	shared->sums++;
+	return to->noise[1] < INFINITY;
+}
+
+static bool
+sum_serves(const pair *p, int sum, int stored_sum, shared_sums *shared)
+{
+	bool		by_atom = is_by_atom(p->asked, part_of(p->asked, sum, 0)) ||
+		is_by_atom(&p->stored->aggregation, part_of(&p->stored->aggregation, stored_sum, 0));
+
+	return by_atom ? add_shared(p, sum, stored_sum, shared) : same_parts_serve(p, sum, stored_sum);
+}
+
 /* The same aggregate in both. */
 static bool
-aggregate_serves(const pair *p, const pe_aggregate *a, const pe_aggregate *stored)
+aggregate_serves(const pair *p, const pe_aggregate *a, const pe_aggregate *stored, shared_sums *shared)
 {
 	if (a->kind == PE_AGG_RATIO)
-		return aggregate_serves(p, a->part[0], stored->part[0]) && aggregate_serves(p, a->part[1], stored->part[1]);
+		return aggregate_serves(p, a->part[0], stored->part[0], shared) &&
+			aggregate_serves(p, a->part[1], stored->part[1], shared);
 	for (int s = 0; s < PE_AGG_SUMS; s++)
-		if (a->sum[s] >= 0 && (stored->sum[s] < 0 || !sum_serves(p, a->sum[s], stored->sum[s])))
+		if (a->sum[s] >= 0 && (stored->sum[s] < 0 || !sum_serves(p, a->sum[s], stored->sum[s], shared)))
 			return false;
 	return true;
 }
@@ -136,16 +262,17 @@ serves(const pair *p, int *place)
 {
 	const pe_aggregation *g = p->asked;
 	const pe_aggregation *of = &p->stored->aggregation;
+	shared_sums shared = {0};
 
 	if (!declared_alike(g, of) || strcmp(rows_text(g), rows_text(of)) != 0)
 		return false;
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		place[i] = place_of(of, g->text[i]);
-		if (place[i] < 0 || !aggregate_serves(p, &g->aggregate[i], &of->aggregate[place[i]]))
+		if (place[i] < 0 || !aggregate_serves(p, &g->aggregate[i], &of->aggregate[place[i]], &shared))
 			return false;
 	}
-	return true;
+	return shared_sums_serve(p, shared.sum, shared.sums);
 }
 
 /* ------------------------------------------------------------------

@@ -374,9 +374,9 @@ error_by_differences(const request *r, const pe_aggregate *a, const pe_sum_estim
 		for (int i = 0; i < r->sums.sums; i++)
 			there[i] = (pe_sum_estimate) {estimate[i].value, 0};
 		there[s].value = estimate[s].value + step;
-		pe_aggregate_answer_of(&r->sums, a, there, NULL, &normal_law, &up);
+		pe_aggregate_answer_of(&r->sums, a, there, NULL, NULL, &normal_law, &up);
 		there[s].value = estimate[s].value - step;
-		pe_aggregate_answer_of(&r->sums, a, there, NULL, &normal_law, &down);
+		pe_aggregate_answer_of(&r->sums, a, there, NULL, NULL, &normal_law, &down);
 		variance += pow((up.estimate - down.estimate) / (2 * step), 2) * estimate[s].variance;
 	}
 	return sqrt(variance);
@@ -411,7 +411,7 @@ test_values(void **state)
 				const char *text = last ? kinds[8] : kinds[i];
 				double		truth = plain(text, x);
 
-				pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, NULL, &normal_law, &answer);
+				pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, NULL, NULL, &normal_law, &answer);
 				if (!close_to(answer.estimate, truth, strchr(text, 'z') != NULL ? 1e-5 : 1e-9))
 					fail_msg("%s is %.12g, not %.12g", text, answer.estimate, truth);
 				if (!close_to(answer.stderr_, error_by_differences(&r, &r.aggregate[i], estimate), 1e-4))
@@ -446,7 +446,7 @@ test_unknown(void **state)
 		total.estimate = (pe_sum_total) {{known ? 3 : 1.95, 1}, 0}.estimate;
 		for (int i = 0; i < 7; i++)
 		{
-			pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, &total, &normal_law, &answer);
+			pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, NULL, &total, &normal_law, &answer);
 			assert_true(isnan(answer.estimate) == (!known && i < 5));
 			assert_true(isnan(answer.stderr_) == isnan(answer.estimate));
 			assert_true(isfinite(answer.upper) == !isnan(answer.estimate));
@@ -458,17 +458,17 @@ test_unknown(void **state)
 	memset(&total, 0, sizeof(total));
 	for (int i = 0; i < 7; i++)
 	{
-		pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, &total, &normal_law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, NULL, &total, &normal_law, &answer);
 		assert_true(isnan(answer.estimate) == (i < 5));
 		assert_true(i < 5 || (answer.estimate == 0 && answer.stderr_ == 0));
 	}
 	/* one row has no variance, and where squares are too few there is none */
 	estimate[0] = (pe_sum_estimate) {1, 1e-9};
-	pe_aggregate_answer_of(&r.sums, &r.aggregate[1], estimate, NULL, &normal_law, &answer);
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[1], estimate, NULL, NULL, &normal_law, &answer);
 	assert_true(isnan(answer.estimate));
 	estimate[0] = (pe_sum_estimate) {100, 1e-9};
 	estimate[2].value = -100 * 100 * 100.5;
-	pe_aggregate_answer_of(&r.sums, &r.aggregate[2], estimate, NULL, &normal_law, &answer);
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[2], estimate, NULL, NULL, &normal_law, &answer);
 	assert_true(isnan(answer.estimate) && answer.lower == 0 && answer.upper >= 0 && isfinite(answer.upper));
 	free_request(&r);
 	/* a correlation stays within [-1, 1] */
@@ -477,11 +477,11 @@ test_unknown(void **state)
 	estimate[r.aggregate[0].sum[PE_USE_S]] = estimate[r.aggregate[0].sum[PE_USE_S2]] = (pe_sum_estimate) {0, 1};
 	estimate[r.aggregate[0].sum[PE_USE_Q]] = estimate[r.aggregate[0].sum[PE_USE_Q2]] = (pe_sum_estimate) {0, 1};
 	estimate[r.aggregate[0].sum[PE_USE_P]] = (pe_sum_estimate) {1e9, 1};
-	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, NULL, &normal_law, &answer);
 	assert_true(answer.estimate == 1 && answer.upper == 1);
 	/* little is known of the squares of y */
 	estimate[r.aggregate[0].sum[PE_USE_Q2]].variance = 1e14;
-	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &normal_law, &answer);
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, NULL, &normal_law, &answer);
 	assert_true(isnan(answer.estimate) && answer.lower == -1 && answer.upper == 1);
 	free_request(&r);
 }
@@ -502,7 +502,7 @@ test_share(void **state)
 		pe_sum_total total = {{n.value + uniform(100, 2000), n.variance + uniform(1, 9)}, c};
 		double		t = total.estimate.value;
 
-		pe_aggregate_answer_of(&r.sums, &r.aggregate[0], &n, &total, &normal_law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate[0], &n, NULL, &total, &normal_law, &answer);
 		assert_true(close_to(answer.estimate, n.value / t, 1e-12));
 		assert_true(close_to(answer.stderr_ * answer.stderr_,
 							 n.variance / (t * t) + n.value * n.value / pow(t, 4) * total.estimate.variance - 2 * n.value / pow(t, 3) * c, 1e-9));
@@ -529,7 +529,7 @@ find_shares(const request *r, pe_norm norm, double scale, double *variance, uint
 
 	for (int s = 0; s < r->sums.sums; s++)
 		variance[s] = pow((double) pe_sum_bound(&r->sums, &r->sum[s]) * ldexp(1, pe_sum_shift(&r->sums, &r->sum[s])) * scale, 2);
-	pe_aggregates_share(&r->sums, r->aggregate, r->aggregates, norm, variance, share);
+	pe_aggregates_share(&r->sums, r->aggregate, r->aggregates, norm, NULL, variance, share);
 	for (int s = 0; s < r->sums.sums; s++)
 		sum += share[s];
 	assert_true(sum <= PE_WHOLE_SHARE);
@@ -549,7 +549,7 @@ error_at(const request *r, const pe_aggregate *a, pe_norm norm, const double *va
 
 		estimate[s] = (pe_sum_estimate) {value[s], share[s] > 0 ? variance[s] / (norm == PE_L1 ? l * l : l) : 0};
 	}
-	pe_aggregate_answer_of(&r->sums, a, estimate, NULL, &normal_law, &answer);
+	pe_aggregate_answer_of(&r->sums, a, estimate, NULL, NULL, &normal_law, &answer);
 	return answer.stderr_;
 }
 
@@ -622,7 +622,7 @@ objective(const request *r, pe_norm norm, const double *variance, const uint64_t
 	{
 		uint64_t	alone[PE_MAX_SUMS];
 
-		pe_aggregates_share(&r->sums, &r->aggregate[i], 1, norm, variance, alone);
+		pe_aggregates_share(&r->sums, &r->aggregate[i], 1, norm, NULL, variance, alone);
 		sum += pow(error_at(r, &r->aggregate[i], norm, variance, share, value) / error_at(r, &r->aggregate[i], norm, variance, alone, value), 2);
 	}
 	return sum;

@@ -194,7 +194,7 @@ ask(request *r, const char *text, pe_norm norm)
 	assert_true(pe_aggregates_sums(&r->aggregate, 1, 7, 0, &r->sums));
 	for (int s = 0; s < r->sums.sums; s++)
 		r->variance[s] = pow((double) pe_sum_bound(&r->sums, &r->sum[s]) * ldexp(1, pe_sum_shift(&r->sums, &r->sum[s])) * unit_stderr(norm), 2);
-	pe_aggregates_share(&r->sums, &r->aggregate, 1, norm, r->variance, r->share);
+	pe_aggregates_share(&r->sums, &r->aggregate, 1, norm, NULL, r->variance, r->share);
 }
 
 /* The sums as they are, with the variances that their measurements have. */
@@ -244,7 +244,7 @@ truth_of(const request *r, const pe_sum_estimate *truth)
 
 	for (int s = 0; s < r->sums.sums; s++)
 		exact[s] = (pe_sum_estimate) {truth[s].value, 0};
-	pe_aggregate_answer_of(&r->sums, &r->aggregate, exact, NULL, &law, &answer);
+	pe_aggregate_answer_of(&r->sums, &r->aggregate, exact, NULL, NULL, &law, &answer);
 	assert_false(isnan(answer.estimate));
 	return answer.estimate;
 }
@@ -279,7 +279,7 @@ run(const char *text, pe_norm norm, int rows, long draws)
 
 		for (int s = 0; s < r.sums.sums; s++)
 			estimate[s] = (pe_sum_estimate) {truth[s].value + noise(norm, sqrt(truth[s].variance)), truth[s].variance};
-		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, NULL, &law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, NULL, NULL, &law, &answer);
 		/* every bounded set is told with its estimate, unless a variance is not above 0; that of a correlation may be all there are */
 		if (r.aggregate.kind != PE_AGG_VAR && r.aggregate.kind != PE_AGG_STDDEV && r.aggregate.kind != PE_AGG_CORR)
 			assert_true(isnan(answer.estimate) || is_bounded(&r, &answer));
@@ -359,7 +359,7 @@ run_share(int rows, long draws)
 		pe_sum_total total = {{rows + own + noise(PE_L2, 3 * sigma), 10 * sigma * sigma}, sigma * sigma};
 		pe_quotient answer;
 
-		pe_aggregate_answer_of(&r.sums, &r.aggregate, &n, &total, &law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, &n, NULL, &total, &law, &answer);
 		count(&t, .2, answer.estimate, answer.lower, answer.upper, isfinite(answer.upper));
 	}
 	report("share", rows, &t);
