@@ -114,6 +114,6 @@ DISCARD TEMP;
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon CASCADE;
 DROP TABLE published, asked, seen, t_r, t_z, t_p, t_u, t_s;
-DROP FUNCTION differ(text, text[], text[]), declare(text, text, text, name, int);
+DROP FUNCTION refused(text), differ(text, text[], text[]), declare(text, text, text, name, int);
 REVOKE CREATE ON SCHEMA public FROM regress_curator, regress_ann;
 DROP ROLE regress_curator, regress_ann;
