@@ -383,6 +383,62 @@ test_shares(void **state)
 }
 
 /* ------------------------------------------------------------------
+ * Sums by atoms
+ * ------------------------------------------------------------------
+ */
+
+/* A rate, of which those that have it and those that have not are measured. */
+static tally
+run_rate(pe_norm norm, int rows, double rate, long draws)
+{
+	static const double of_some[] = {1, 0};
+	static const double of_all[] = {1, 1};
+	request		r;
+	double		sigma = unit_stderr(norm);
+	pe_error_law law = pe_error_law_of(norm == PE_L1, .05);
+	tally		t = {0};
+
+	ask(&r, "ratio(count(*) where (a), count(*))", norm);
+	for (long i = 0; i < draws; i++)
+	{
+		double		one = noise(norm, sigma);
+		double		rest = noise(norm, sigma);
+		int			some = r.aggregate.part[0]->sum[PE_USE_N];
+		pe_sum_estimate estimate[2];
+		pe_sum_noise common[2];
+		pe_quotient answer;
+
+		estimate[some] = (pe_sum_estimate) {rate * rows + one, sigma * sigma};
+		estimate[1 - some] = (pe_sum_estimate) {rows + one + rest, 2 * sigma * sigma};
+		common[some] = (pe_sum_noise) {of_some, 2, sigma, 0};
+		common[1 - some] = (pe_sum_noise) {of_all, 2, sigma, 0};
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, common, NULL, &law, &answer);
+		count(&t, rate, answer.estimate, answer.lower, answer.upper, isfinite(answer.upper));
+	}
+	report(norm == PE_L1 ? "rate by atoms, pure" : "rate by atoms", rows, &t);
+	pe_aggregate_free(&r.aggregate);
+	return t;
+}
+
+static void
+test_rates(void **state)
+{
+	tally		all = {0};
+
+	(void) state;
+	for (int i = 0; i < lengthof(sizes); i++)
+	{
+		tally		t = run_rate(PE_L2, sizes[i], .5, scaled(40000));
+
+		add_tally(&all, &t);
+		t = run_rate(PE_L2, sizes[i], .1, scaled(40000));
+		add_tally(&all, &t);
+	}
+	check_bounded("rate by atoms", &all);
+	run_rate(PE_L1, 300, .3, scaled(2000));
+}
+
+/* ------------------------------------------------------------------
  * Quantiles
  * ------------------------------------------------------------------
  */
@@ -490,6 +546,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotients),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_quantiles),
 	};
