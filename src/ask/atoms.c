@@ -27,7 +27,7 @@ typedef struct function
 {
 	int			first;			/* of the needed sums */
 	int			members;
-	int			rows;			/* that are told; rows x atoms */
+	int			rows;			/* that are answered; rows x atoms */
 	bool	   *row;
 	int			asked;			/* likewise */
 	bool	   *ask;
@@ -579,7 +579,8 @@ add_space(const finding *f, const function *of)
 	by->row = rows_of_classes(f, of, of->row, of->rows);
 	by->by_class = pe_workload_counts_once(&s->workload);
 	by->groups = f->groups;
-	parse_or_fail(s, times(by->groups, matrix_text(f->name, (const uint8 *) by->row, by->rows, by->classes)), &by->told);
+	parse_or_fail(s, times(by->groups, matrix_text(f->name, (const uint8 *) by->row, by->rows, by->classes)),
+				  &by->told);
 	return g->spaces++;
 }
 

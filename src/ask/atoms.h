@@ -3,7 +3,7 @@
  *	  Conditions of aggregates as an attribute: what is measured of sums that
  *	  differ in their conditions alone, and how the estimates vary together.
  *
- * Sums of one *function* are equal but for their conditions: count(*) and
+ * Sums of one *function* differ in their conditions alone: count(*) and
  * count(*) where (b) are, and so are sum(x) where (b) and sum(x) where (c).
  * They are measured together, over the cells of the groups times the *classes*
  * of atoms: atoms that no row distinguishes are one class, and those that no

@@ -839,7 +839,8 @@ is_like_last(const reading *r, int32 group)
 {
 	size_t		sums = r->g->needed.sums;
 
-	return group > 0 && has_noise_of_last(r, group) && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
+	return group > 0 && has_noise_of_last(r, group) &&
+		memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
 							   sums * sizeof(*r->estimate)) == 0 &&
 		memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0;
 }

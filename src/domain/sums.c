@@ -408,7 +408,9 @@ void
 pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
 			  const pe_predicate *predicate, char *bytes)
 {
-	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms};
+	sums_head	head = {
+		sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms
+	};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
 	char	   *to = bytes + pe_tables_size(tables);
 
