@@ -57,6 +57,18 @@ SELECT round(max(stderr)::numeric, 2) AS one_group_by FROM dp.quote_aggregate('z
 SELECT abs(estimate - 0.5) < 7 * 0.0005 AS near, stderr < 0.00051 AS sharp, stderr > 0.00049 AS told, abs((upper95 - lower95) / stderr - 3.92) < 0.01 AS normal
   FROM dp.aggregate('r', '{"ratio(count(*) where (k in (0,1,2,3,4)), count(*))"}', rho => 0.01);
 
+-- rows that overlap: what two of them have in common is known, of a ratio and of SELECT's own quotient
+SELECT aggregate, round(stderr::numeric, 5) AS stderr FROM dp.quote_aggregate('r', '{"ratio(count(*) where (k in (0,1,2)), count(*) where (k in (2,3)))","ratio(sum(y) where (b), sum(y))",count(*) where (b)}', rho => 0.01, rows => 10000);
+SET pg_epsilon.epsilon = 0.5;
+SELECT dp.stderr_avg((k < 5)::int) BETWEEN 0.00074 AND 0.00077 AS by_value FROM r_v;
+SELECT dp.stderr_avg(CASE WHEN k % 2 = 0 THEN 1 ELSE 0 END) BETWEEN 0.00074 AND 0.00077 AS by_case FROM r_v;
+RESET pg_epsilon.epsilon;
+-- a bound of the error is one of the first column; medians have a strategy of their own, beside which classes are counted one by one
+SELECT max(stderr) BETWEEN 4.99 AND 5 AS bounded, count(*) FROM dp.quote_aggregate('r', '{count(*) where (b),count(*) where (not b)}', max_stderr => 5);
+SELECT aggregate, round(stderr::numeric, 2) AS stderr FROM dp.quote_aggregate('r', '{"count(*) where (k in (0,1))","count(*) where (k in (1,2))",median(y)}', rho => 0.01);
+-- conditions of two functions that overlap in different ways: one strategy is kept, and the other sums are counted class by class
+SELECT aggregate, round(stderr::numeric, 2) AS stderr FROM dp.quote_aggregate('r', '{"count(*) where (k in (0,1))","count(*) where (k in (1,2))",count(*),"sum(x) where (b or k = 1)","sum(x) where (not b or k = 2)"}', rho => 0.01);
+
 -- 2. What comes out, beside the rows: overlapping, nested, disjoint and empty conditions, NULLs, in every kind of budget.
 CREATE FUNCTION differ(dataset text, aggregates text[], by_ text[], wrong OUT bigint, told OUT bigint, sharp OUT boolean) LANGUAGE plpgsql AS $$
 DECLARE

@@ -956,7 +956,8 @@ check_behind_one(const world *w, const pe_sums *behind, const pe_tables *tables,
 
 		assert_int_equal((has & needs) == needs, (has_behind & behind->sum[t].needs) == behind->sum[t].needs);
 		assert_int_equal(pe_tables_place(tables, t, coordinate),
-						 coordinate[0] * (w->tables.first[t + 1] - w->tables.first[t]) + pe_tables_place(&w->tables, t, coordinate + 1));
+						 coordinate[0] * (w->tables.first[t + 1] - w->tables.first[t]) / pe_sum_places(&w->sums, &w->sums.sum[t]) +
+						 pe_tables_place(&w->tables, t, coordinate + 1));
 	}
 }
 
@@ -972,6 +973,7 @@ test_behind_one(void **state)
 		pe_tables	tables;
 
 		random_world(&w);
+		random_atoms(&w);
 		domain.attributes = w.domain.attributes + 1;
 		domain.watched = w.domain.watched;
 		domain.attribute[0] = levels(between(1, 4));
@@ -981,6 +983,10 @@ test_behind_one(void **state)
 		assert_int_equal(behind.dropping, w.sums.dropping << 1 | 1);
 		for (int j = 0; j < 20; j++)
 			check_behind_one(&w, &behind, &tables, pe_attribute_cells(&domain.attribute[0]));
+		/* atoms are those of each cell of the attribute in front */
+		assert_true(pe_sums_place(&behind, &tables));
+		for (int s = 0; s < w.sums.sums; s++)
+			assert_int_equal(tables.first[s + 1], pe_attribute_cells(&domain.attribute[0]) * w.tables.first[s + 1]);
 		for (int c = 0; c < behind.conditions; c++)
 			pe_free(behind.condition[c].leaf);
 		pe_free(behind.sum);
