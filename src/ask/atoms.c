@@ -223,7 +223,7 @@ find_rows(const finding *f, function *of)
 	bool	   *row = palloc(f->atoms);
 
 	of->row = palloc((size_t) of->members * f->atoms);
-	of->ask = palloc((size_t) 3 * PE_MAX_AGGREGATES * PE_AGG_SUMS * f->atoms);
+	of->ask = palloc((size_t) 3 * g->aggregates * f->atoms);	/* of a ratio three, of others one */
 	for (int s = of->first; s < g->needed.sums; s++)
 	{
 		if (g->together[s] != of->first)
