@@ -162,6 +162,20 @@ add_to_grid(const int32_t *place, const int32_t *coordinate, int32_t stride, con
 		sum[(int64_t) (place[r] + coordinate[r] * stride) * (2 * most + 1) + u[r] + most] += weight[r];
 }
 
+/* The same into the places of atoms; what is not listed adds 0 to the first. */
+static void
+add_to_atoms(const pe_sums *sums, const int32_t *place, const int32_t *coordinate, int32_t stride, const uint64_t *has,
+			 const int64_t *weight, int32_t rows, int64_t *sum)
+{
+	for (int32_t r = 0; r < rows; r++)
+	{
+		uint16_t	found = sums->place_of[pe_sums_mask(sums, has[r])];
+		int64_t		cell = place[r] + coordinate[r] * stride;
+
+		sum[cell * sums->atoms + found - (found > 0)] += weight[r] * (found > 0);
+	}
+}
+
 /* Adds the gathered rows to a table, by where they are and by the last attribute of it. */
 static void
 add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *coordinate, int32_t stride)
@@ -181,6 +195,8 @@ add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *
 	if (sum->kind == PE_SUM_GRID)
 		add_to_grid(place, coordinate, stride, g->number + (size_t) sum->a * PE_GATHERED_STEP,
 					a->summed.number[sum->a].most, g->weight, g->rows, count);
+	else if (sum->by_atom)
+		add_to_atoms(&a->summed, place, coordinate, stride, g->has, g->weight, g->rows, count);
 	else
 		add_weights(place, coordinate, stride, g->weight, g->rows, count);
 }

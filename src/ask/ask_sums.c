@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "ask/ask_sums.h"
+#include "ask/atoms.h"
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/literals.h"
@@ -471,7 +472,17 @@ add_part(pe_aggregation *g, int sum, int space, int term)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
-	g->source[g->parts++] = (pe_source_of_part) {sum, space, term};
+	g->source[g->parts++] = (pe_source_of_part) {.sum = sum, .space = space, .term = term};
+}
+
+/* The first of sums that are measured together has the part of all of them. */
+static void
+add_by_atom(pe_aggregation *g, int sum)
+{
+	if (g->together[sum] != sum)
+		return;
+	add_part(g, sum, g->space_of[sum], -1);
+	g->source[g->parts - 1].row_of = pe_atoms_rows(g, sum);
 }
 
 /* Units are counted anew for every term of the workload: how many are in two groups together follows from no sum. */
@@ -572,11 +583,14 @@ find_spaces(pe_aggregation *g)
 		return;
 	}
 	find_possible(g);
+	pe_atoms_find(g);
 	for (int s = 0; s < needed->sums; s++)
 	{
 		int			attribute = quantile_attribute(g, &needed->sum[s]);
 
-		if (needed->sum[s].kind == PE_SUM_UNITS)
+		if (g->space_of[s] >= 0)
+			add_by_atom(g, s);
+		else if (needed->sum[s].kind == PE_SUM_UNITS)
 			add_units(g, s);
 		else if (attribute >= 0)
 			add_ranks(g, s, attribute);
@@ -721,7 +735,7 @@ check_units(const pe_aggregation *g, const pe_space *s)
 static void
 obtain(pe_aggregation *g, pe_space *s)
 {
-	bool		counts = counts_alone(g, s);
+	bool		counts = counts_alone(g, s) && s->by_atom == NULL;
 	pe_neighbours neighbours = counts ? g->rules.neighbours : PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
 	pe_strategy_key key = {
@@ -762,21 +776,26 @@ pe_aggregation_settle(pe_space *s)
 {
 	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
 	settle_cells(s);
-	s->variance = pe_unit_variances(&s->measured, &s->workload);
-	(void) pe_reconstruction_init(&s->measured, &s->workload, &s->own);
+	s->variance = pe_unit_variances(&s->measured, pe_space_told(s));
+	(void) pe_reconstruction_init(&s->measured, pe_space_told(s), &s->own);
 	s->total_covariance = NULL;
+	if (s->by_atom != NULL)
+		pe_atoms_settle(s);
 	if (s->above_text != NULL)
 		s->above_variance = pe_unit_variances(&s->measured, &s->above);
 }
 
+/* The mean variance of a sum that a part answers, over all groups. */
 static double
-mean_of(const double *number, int32 count)
+mean_variance(const pe_aggregation *g, int part, int sum)
 {
-	double		sum = 0;
+	const pe_space *s = &g->space[g->source[part].space];
+	int32		groups = s->by_atom != NULL ? g->space[0].workload.queries : s->workload.queries;
+	double		all = 0;
 
-	for (int32 i = 0; i < count; i++)
-		sum += number[i];
-	return sum / count;
+	for (int32 q = 0; q < groups; q++)
+		all += s->variance[pe_part_query(g, part, sum, q)];
+	return all / groups;
 }
 
 static int32
@@ -806,7 +825,7 @@ parts_of(const pe_aggregation *g, int sum)
 	int			parts = 0;
 
 	for (int i = 0; i < g->parts; i++)
-		parts += g->source[i].sum == sum;
+		parts += pe_part_is_of(&g->source[i], sum);
 	return parts;
 }
 
@@ -843,7 +862,26 @@ check_sensitivity(bool served)
 				 errmsg("the sensitivity of the request is too large")));
 }
 
-/* The mean variance of a group's sum for the whole share, for noise of one size. */
+/* The mean variances of a group's sums for the whole share, for noise of one size. */
+static void
+add_variances(pe_aggregation *g, int i, double *variance)
+{
+	bool		pure = g->asked.ask.accounting == PE_PURE;
+	int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
+	pe_u128		sensitivity;
+
+	fill_part(g, i);
+	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
+	for (int s = 0; s < g->needed.sums; s++)
+		if (pe_part_is_of(&g->source[i], s))
+		{
+			double		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) *
+				ldexp(1, 2 * shift) * mean_variance(g, i, s) * parts_of(g, s);
+
+			variance[s] = Max(variance[s], each);
+		}
+}
+
 static void
 find_shares(pe_aggregation *g)
 {
@@ -851,20 +889,9 @@ find_shares(pe_aggregation *g)
 	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
 
 	for (int i = 0; i < g->parts; i++)
-	{
-		const pe_space *s = &g->space[g->source[i].space];
-		int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
-		pe_u128		sensitivity;
-		double		each;
-
-		fill_part(g, i);
-		check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
-		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) * ldexp(1, 2 * shift) *
-			mean_of(s->variance, s->workload.queries) * parts_of(g, g->source[i].sum);
-		variance[g->source[i].sum] = Max(variance[g->source[i].sum], each);
-	}
+		add_variances(g, i, variance);
 	g->share = pe_alloc(g->needed.sums, sizeof(uint64));
-	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, variance, g->share);
+	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, g->share);
 }
 
 /* Parts without a share are not measured; those of one sum have equal shares. */
@@ -903,6 +930,20 @@ set_in_domain(const pe_space *s, uint32 set)
 	return in_domain;
 }
 
+/* The conditions of a sum by atoms are in them. */
+static pe_sum
+sum_of_part(const pe_aggregation *g, int i)
+{
+	pe_sum		sum = g->needed.sum[g->source[i].sum];
+
+	if (g->part[i].cells > 0)
+		sum.most = g->part[i].cells;
+	sum.by_atom = g->source[i].row_of != NULL;
+	if (sum.by_atom)
+		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
+	return sum;
+}
+
 /* Adds a table of a part. */
 static void
 add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
@@ -910,9 +951,9 @@ add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
 	int32_t		t = tables->tables++;
 
 	tables->set[t] = set;
-	g->sums.sum[t] = g->needed.sum[g->source[i].sum];
-	if (g->part[i].cells > 0)
-		g->sums.sum[t].most = g->part[i].cells;
+	g->sums.sum[t] = sum_of_part(g, i);
+	if (g->sums.sum[t].by_atom)
+		g->sums.atoms = g->needed.atoms;
 }
 
 /* Those of blocks, or the one of a space. */
@@ -968,6 +1009,7 @@ find_tables(pe_aggregation *g)
 	pe_tables  *of_blocks = tables_of_parts(g, &count);
 
 	g->sums = g->needed;
+	g->sums.atoms = 0;
 	g->sums.sums = count;
 	g->sums.sum = palloc0(count * sizeof(pe_sum));
 	tables->set = palloc0(count * sizeof(uint32));

@@ -47,14 +47,17 @@ typedef struct pe_space
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
 	double	   *above_variance;
+
+	struct pe_atom_space *by_atom;	/* atoms.h; NULL: its cells are those of the attributes alone */
 } pe_space;
 
 /* One of the vectors that are measured. */
 typedef struct pe_source_of_part
 {
-	int			sum;			/* of those that the aggregates need */
+	int			sum;			/* of those that the aggregates need; of several the first */
 	int			space;
 	int			term;			/* of units: of the groups' workload; else -1 */
+	int		   *row_of;			/* of each sum, by atoms: its row of the space, -1: none; NULL: of the sum alone */
 } pe_source_of_part;
 
 /* The conditions of aggregates, each once. */
@@ -100,6 +103,8 @@ typedef struct pe_aggregation
 	int			version;		/* of the data */
 
 	pe_sums		needed;			/* what the aggregates are made of */
+	int		   *together;		/* of each: the first of those that are measured together with it, */
+	int		   *space_of;		/* by atoms in this space; -1: it is measured by itself */
 	uint64	   *share;			/* of each */
 	int			spaces;
 	pe_space   *space;			/* the first is that of the groups */

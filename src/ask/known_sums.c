@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "ask/atoms.h"
 #include "ask/known.h"
 #include "noise/interval.h"
 #include "server/access.h"
@@ -143,17 +144,22 @@ typedef struct look
 	bool		serves;
 } look;
 
-/* Groups that are measured in the same way in both. */
 static bool
-is_same_space(const pe_space *s, const pe_space *t)
+is_same_groups(const pe_space *s, const pe_space *t)
 {
-	if (s->kept.id != t->kept.id || s->attributes != t->attributes ||
-		strcmp(s->workload.canonical, t->workload.canonical) != 0)
+	if (s->attributes != t->attributes || strcmp(s->workload.canonical, t->workload.canonical) != 0)
 		return false;
 	for (int a = 0; a < s->attributes; a++)
 		if (strcmp(pe_column_text(&s->columns[a]), pe_column_text(&t->columns[a])) != 0)
 			return false;
 	return true;
+}
+
+/* Groups that are measured in the same way in both. */
+static bool
+is_same_space(const pe_space *s, const pe_space *t)
+{
+	return s->kept.id == t->kept.id && is_same_groups(s, t);
 }
 
 static bool
@@ -196,9 +202,228 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 	return derived->variance != NULL ? derived : NULL;
 }
 
-/* The request with the noise and the spaces of a release; estimate: of all parts, NULL: not asked for. */
+/* ------------------------------------------------------------------
+ * Sums by atoms: the same aggregates, of the same groups
+ * ------------------------------------------------------------------
+ */
+
 static bool
-derive(look *l, double *estimate)
+has_atoms(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].row_of != NULL)
+			return true;
+	return false;
+}
+
+/* The n-th part of a sum, or -1. */
+static int
+nth_part_of(const pe_aggregation *g, int sum, int n)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (pe_part_is_of(&g->source[i], sum) && n-- == 0)
+			return i;
+	return -1;
+}
+
+/* Whether a sum of the request was measured in the same parts, each with no more noise. */
+static bool
+same_parts_serve(const look *l, int sum, int stored_sum)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+
+	for (int n = 0;; n++)
+	{
+		int			i = nth_part_of(g, sum, n);
+		int			j = nth_part_of(of, stored_sum, n);
+
+		if (i < 0)
+			return true;
+		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
+			pe_noise_stderr(l->noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
+			return false;
+	}
+}
+
+/* A sum of the request that is measured by atoms in one of both, with what it was in the release. */
+typedef struct shared_sum
+{
+	int			sum[2];
+	int			part[2];
+	double		noise[2];
+} shared_sum;
+
+/* What two sums of a group have in common; of a sum with itself its variance. */
+static double
+covariance_of(const pe_aggregation *g, int side, const shared_sum *one, const shared_sum *other, int32 group)
+{
+	const pe_source_of_part *source = &g->source[one->part[side]];
+	double		unit = one->noise[side] * one->noise[side];
+	pe_sum_noise a;
+	pe_sum_noise b;
+	double		all = 0;
+
+	if (one->part[side] != other->part[side])
+		return 0;
+	if (source->row_of == NULL)
+		return unit * g->space[source->space].variance[group];
+	a = pe_atoms_noise(g, one->part[side], one->sum[side], group);
+	b = pe_atoms_noise(g, one->part[side], other->sum[side], group);
+	for (int p = 0; p < a.parts; p++)
+		all += a.part[p] * b.part[p];
+	return unit * all;
+}
+
+/* Whether a symmetric matrix is positive semidefinite, in place; scale: numbers of this size are 0 up to rounding. */
+static bool
+is_semidefinite(double *m, int n, const double *scale)
+{
+	for (int k = 0; k < n; k++)
+	{
+		double		pivot = m[k * n + k];
+
+		if (pivot < -ROUNDING * scale[k])
+			return false;
+		for (int i = k + 1; i < n && pivot <= ROUNDING * scale[k]; i++)
+			if (fabs(m[i * n + k]) > 4 * ROUNDING * sqrt(scale[i] * scale[k]))
+				return false;
+		for (int i = k + 1; i < n && pivot > ROUNDING * scale[k]; i++)
+			for (int j = k + 1; j < n; j++)
+				m[i * n + j] -= m[i * n + k] * m[k * n + j] / pivot;
+	}
+	return true;
+}
+
+/*
+ * Whether nothing that is linear in these sums varies more in the release than
+ * in a new measurement: the difference of the covariances is semidefinite.
+ */
+static bool
+shared_sums_serve(const look *l, const shared_sum *sum, int sums)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	double	   *less = pe_alloc((size_t) sums * sums + 1, sizeof(double));
+	double	   *scale = pe_alloc(sums + 1, sizeof(double));
+	bool		serve = true;
+
+	for (int32 q = 0; q < g->space[0].workload.queries && serve; q++)
+	{
+		pe_poll();
+		for (int i = 0; i < sums; i++)
+			for (int j = 0; j < sums; j++)
+			{
+				double		fresh = covariance_of(g, 0, &sum[i], &sum[j], q);
+
+				less[i * sums + j] = fresh * (1 + 2 * ROUNDING) - covariance_of(of, 1, &sum[i], &sum[j], q);
+				scale[i] = i == j ? fresh : scale[i];
+			}
+		serve = is_semidefinite(less, sums, scale);
+	}
+	pe_free(scale);
+	pe_free(less);
+	return serve;
+}
+
+static bool
+is_by_atom(const pe_aggregation *g, int part)
+{
+	return part >= 0 && g->source[part].row_of != NULL;
+}
+
+/* Sums that are looked at together. */
+typedef struct shared_sums
+{
+	int			sums;
+	shared_sum	sum[PE_MAX_SUMS];
+} shared_sums;
+
+/* False if the release has not this sum. */
+static bool
+add_shared(const look *l, int sum, int stored_sum, shared_sums *shared)
+{
+	shared_sum *to = &shared->sum[shared->sums];
+	int			i = nth_part_of(l->asked, sum, 0);
+	int			j = nth_part_of(&l->stored->aggregation, stored_sum, 0);
+
+	if (i < 0)
+		return true;
+	if (j < 0 || l->asked->needed.sum[sum].kind == PE_SUM_UNITS)
+		return false;
+	for (int k = 0; k < shared->sums; k++)
+		if (shared->sum[k].sum[0] == sum)
+			return true;
+	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {pe_noise_stderr(l->most->of_part[i]),
+		pe_noise_stderr(l->noise.of_part[j])}};
+	shared->sums++;
+	return to->noise[1] < INFINITY;
+}
+
+static bool
+sum_serves(const look *l, int sum, int stored_sum, shared_sums *shared)
+{
+	bool		by_atom = is_by_atom(l->asked, nth_part_of(l->asked, sum, 0)) ||
+		is_by_atom(&l->stored->aggregation, nth_part_of(&l->stored->aggregation, stored_sum, 0));
+
+	return by_atom ? add_shared(l, sum, stored_sum, shared) : same_parts_serve(l, sum, stored_sum);
+}
+
+/* The same aggregate in both. */
+static bool
+aggregate_serves(const look *l, const pe_aggregate *a, const pe_aggregate *stored, shared_sums *shared)
+{
+	if (a->kind == PE_AGG_RATIO)
+		return aggregate_serves(l, a->part[0], stored->part[0], shared) &&
+			aggregate_serves(l, a->part[1], stored->part[1], shared);
+	for (int s = 0; s < PE_AGG_SUMS; s++)
+		if (a->sum[s] >= 0 && (stored->sum[s] < 0 || !sum_serves(l, a->sum[s], stored->sum[s], shared)))
+			return false;
+	return true;
+}
+
+static int
+place_of(const pe_aggregation *g, const char *text)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (strcmp(g->text[i], text) == 0)
+			return i;
+	return -1;
+}
+
+/* The release's own aggregates, those that are asked for in their order; estimate: as of derive. */
+static bool
+derive_same(look *l, double **estimate)
+{
+	const pe_aggregation *g = l->asked;
+	pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = l->answered = palloc(sizeof(*a));
+	shared_sums *shared = palloc0(sizeof(*shared));
+
+	*a = *of;
+	a->aggregates = g->aggregates;
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		int			place = place_of(of, g->text[i]);
+
+		if (place < 0 || !aggregate_serves(l, &g->aggregate[i], &of->aggregate[place], shared))
+			return false;
+		a->aggregate[i] = of->aggregate[place];
+		a->text[i] = of->text[place];
+	}
+	if (!is_same_groups(&g->space[0], &of->space[0]) || !shared_sums_serve(l, shared->sum, shared->sums))
+		return false;
+	if (estimate != NULL)
+	{
+		*estimate = pe_alloc(pe_aggregation_estimates(a), sizeof(double));
+		pe_aggregation_estimate(a, &l->noise, l->stored->measured, *estimate);
+	}
+	return true;
+}
+
+/* The request with the noise and the spaces of a release; at: estimates of all parts, NULL: not asked for. */
+static bool
+derive_parts(look *l, double *at)
 {
 	const pe_aggregation *g = l->asked;
 	const pe_aggregation *of = &l->stored->aggregation;
@@ -220,13 +445,24 @@ derive(look *l, double *estimate)
 		a->source[i].space = i + 1;
 		noise[i] = l->noise.of_part[j];
 		a->part[i].strategy = of->part[j].strategy;
-		if (estimate != NULL)
-			estimate += pe_aggregation_estimate_part(of, &l->noise, j, g, i, s->derived ? &pair : NULL,
-													 l->stored->measured + pe_aggregation_rows_before(of, j), estimate);
+		if (at != NULL)
+			at += pe_aggregation_estimate_part(of, &l->noise, j, g, i, s->derived ? &pair : NULL,
+											   l->stored->measured + pe_aggregation_rows_before(of, j), at);
 	}
 	a->space[0] = g->space[0];
 	l->noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
 	return true;
+}
+
+/* What is answered, with its estimates, NULL: they are not asked for; false if it is not known. */
+static bool
+derive(look *l, double **estimate)
+{
+	if (has_atoms(l->asked) || has_atoms(&l->stored->aggregation))
+		return derive_same(l, estimate);
+	if (estimate != NULL)
+		*estimate = pe_alloc(pe_aggregation_estimates(l->asked), sizeof(double));
+	return derive_parts(l, estimate != NULL ? *estimate : NULL);
 }
 
 /* Restores a release; what is cheap to see of it comes first. */
@@ -240,7 +476,7 @@ restore_similar(look *l, int64 id)
 	if (of->on_grid || !declared_alike(l->asked, of) ||
 		strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
 		return false;
-	for (int i = 0; i < l->asked->parts; i++)
+	for (int i = 0; i < l->asked->parts && !has_atoms(l->asked) && !has_atoms(of); i++)
 		if (part_of(l->asked, i, of) < 0)
 			return false;
 	pe_aggregation_read(l->stored);
@@ -363,7 +599,7 @@ pe_known_aggregates(const pe_aggregation *g)
 	pe_known_sums *known;
 	pe_aggregate_noise most;
 	look		l = {.asked = g, .most = &most};
-	double	   *estimate;
+	double	   *estimate = NULL;
 	int64		id;
 
 	if (g->on_grid)				/* nothing is measured: no two choices can be compared */
@@ -372,9 +608,8 @@ pe_known_aggregates(const pe_aggregation *g)
 	id = find_serving(g, &most);
 	if (id == 0)
 		return NULL;
-	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
 	PE_UNDONE();
-	if (!restore_similar(&l, id) || !derive(&l, estimate))
+	if (!restore_similar(&l, id) || !derive(&l, &estimate))
 		elog(ERROR, "release " INT64_FORMAT " does not answer the request", id);
 	PE_END_UNDONE();
 	known = palloc0(sizeof(*known));

@@ -338,7 +338,7 @@ ask_sums(const pe_serial *s, pe_period_question *question, pe_column *columns)
 		question->predicate = predicate;
 	}
 	pe_sums_behind_one(&g->sums, g->question.sums.tables, sums, tables);
-	if (!pe_tables_span(tables, question->domain))
+	if (!pe_tables_span(tables, question->domain) || !pe_sums_place(sums, tables))
 		elog(ERROR, "the tables of a series are too large");
 	question->sums = sums;
 	question->tables = tables;

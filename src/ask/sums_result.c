@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "ask/ask_sums.h"
+#include "ask/atoms.h"
 #include "ask/answers.h"
 #include "ask/ask_counts.h"
 #include "ask/known.h"
@@ -37,6 +38,7 @@ typedef struct reading
 	double		variance;		/* of what is answered, for measurements of variance 1 */
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
+	pe_sum_noise *noise;		/* room for those of a group; NULL: all sums have their own */
 	pe_error_law law;
 	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
 } reading;
@@ -200,7 +202,7 @@ pe_aggregation_estimates(const pe_aggregation *g)
 	int32		estimates = 0;
 
 	for (int i = 0; i < g->parts; i++)
-		estimates += space_of(g, i)->workload.queries + has_total(g, i);
+		estimates += pe_space_told(space_of(g, i))->queries + has_total(g, i);
 	return estimates;
 }
 
@@ -275,13 +277,20 @@ pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise
  * ------------------------------------------------------------------
  */
 
-/* Whether each estimate of a space's own queries is one measurement. */
+/*
+ * Whether each estimate of a space's own queries is one measurement; of classes
+ * of atoms, whether each part of its noise is.
+ */
 static bool
 is_single(const pe_space *s)
 {
 	int32		queries = s->workload.queries;
-	int32	   *summands = pe_alloc(queries, sizeof(int32));
+	int32	   *summands;
 	bool		single = true;
+
+	if (s->by_atom != NULL)
+		return s->by_atom->by_class;
+	summands = pe_alloc(queries, sizeof(int32));
 
 	pe_reconstruction_summands(&s->own, s->variance, summands);
 	for (int32 q = 0; q < queries; q++)
@@ -309,12 +318,12 @@ place_in_space(const pe_aggregation *g, const pe_space *s, const pe_term *term, 
 }
 
 static void
-put_estimate(reading *r, int i, int32 group, double estimate, double variance)
+put_estimate(reading *r, int i, int sum, int32 group, int32 query)
 {
 	double		noise = r->part[i].noise_stderr;
 
-	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate,
-		variance * noise * noise * r->variance};
+	r->estimate[(size_t) group * r->g->needed.sums + sum] = (pe_sum_estimate) {r->part[i].estimate[query],
+		space_of(r->g, i)->variance[query] * noise * noise * r->variance};
 }
 
 static void
@@ -332,7 +341,7 @@ put_units(reading *r, int i)
 		{
 			int32		place = place_in_space(g, s, &workload->term[term[q]], local[q]);
 
-			put_estimate(r, i, q, r->part[i].estimate[place], s->variance[place]);
+			put_estimate(r, i, g->source[i].sum, q, place);
 		}
 	pe_free(term);
 	pe_free(local);
@@ -347,13 +356,14 @@ is_of_ranks(const pe_aggregation *g, int i)
 static void
 put_part(reading *r, int i)
 {
-	const pe_space *s = space_of(r->g, i);
+	const pe_aggregation *g = r->g;
 
-	if (r->g->source[i].term >= 0)
+	if (g->source[i].term >= 0)
 		put_units(r, i);
-	else if (!is_of_ranks(r->g, i))
-		for (int32 q = 0; q < s->workload.queries; q++)
-			put_estimate(r, i, q, r->part[i].estimate[q], s->variance[q]);
+	else if (!is_of_ranks(g, i))
+		for (int s = 0; s < g->needed.sums; s++)
+			for (int32 q = 0; q < groups_of(g) && pe_part_is_of(&g->source[i], s); q++)
+				put_estimate(r, i, s, q, pe_part_query(g, i, s, q));
 }
 
 /* Where estimates are sums of many Laplace numbers: the widest interval that any of the parts asks for. */
@@ -477,7 +487,9 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 		part->noise = noise->of_part[i];
 		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
 		part->estimate = estimate;
-		estimate += space_of(g, i)->workload.queries;
+		estimate += pe_space_told(space_of(g, i))->queries;
+		if (g->source[i].row_of != NULL && r->noise == NULL)
+			r->noise = pe_alloc(g->needed.sums, sizeof(*r->noise));
 		if (has_total(g, i))
 			part->total = *estimate++;
 		put_part(r, i);
@@ -491,6 +503,7 @@ static void
 end(reading *r)
 {
 	pe_free(r->total);
+	pe_free(r->noise);
 	pe_free(r->estimate);
 	pe_free(r->part);
 }
@@ -499,6 +512,21 @@ static pe_aggregate_result
 result_of(const pe_quotient *answer)
 {
 	return (pe_aggregate_result) {answer->estimate, answer->stderr_, answer->lower, answer->upper};
+}
+
+/* What the sums of a group have in common. */
+static void
+fill_noise(const reading *r, int32 group)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int i = 0; i < g->parts && r->noise != NULL; i++)
+		for (int s = 0; s < g->needed.sums && g->source[i].row_of != NULL; s++)
+			if (g->source[i].row_of[s] >= 0)
+			{
+				r->noise[s] = pe_atoms_noise(g, i, s, group);
+				r->noise[s].unit = r->part[i].noise_stderr * sqrt(r->variance);
+			}
 }
 
 static void
@@ -510,7 +538,8 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	pe_quotient answer;
 
 	pe_poll();
-	pe_aggregate_answer_of(&g->needed, a, estimate,
+	fill_noise(r, group);
+	pe_aggregate_answer_of(&g->needed, a, estimate, r->noise,
 						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
 							   : NULL, &r->law, &answer);
 	*result = result_of(&answer);
@@ -521,16 +550,73 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
  * ------------------------------------------------------------------
  */
 
-/* The standard error of a sum in a group. */
+/* The standard error of a sum in a group, whose noise is its own; 0 where it has some in common with others. */
 static double
 error_of_sum(const pe_aggregate_errors *e, int sum, int32 group)
 {
 	const pe_aggregation *g = e->aggregation;
 
 	for (int i = 0; i < g->parts; i++)
-		if (g->source[i].sum == sum && g->source[i].term < 0)
+		if (g->source[i].row_of == NULL && g->source[i].sum == sum && g->source[i].term < 0)
 			return sqrt(space_of(g, i)->variance[group]) * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
 	return 0;
+}
+
+/* Parts of noise that sums of a group have in common. */
+static int
+common_parts(const pe_aggregation *g)
+{
+	int			parts = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].row_of != NULL)
+			parts += space_of(g, i)->by_atom->parts;
+	return parts;
+}
+
+/* The standard deviation along one of them that a weighted sum of sums has. */
+static double
+weigh_part(const pe_aggregate_errors *e, int i, int p, int32 group, const double *weight)
+{
+	const pe_aggregation *g = e->aggregation;
+	double		all = 0;
+
+	for (int s = 0; s < g->needed.sums; s++)
+		if (weight[s] != 0 && g->source[i].row_of[s] >= 0)
+			all += weight[s] * pe_atoms_noise(g, i, s, group).part[p];
+	return all * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+}
+
+/*
+ * The parts of noise of one or two weighted sums in a group, the same ones in
+ * both: those of sums with noise of their own, then those in common that any of
+ * them has.  part[j] has room for all; returns how many there are.
+ */
+static int
+fill_parts(const pe_aggregate_errors *e, int32 group, double *const *weight, int count, double *const *part)
+{
+	const pe_aggregation *g = e->aggregation;
+	int			parts = 0;
+
+	for (int s = 0; s < g->needed.sums; s++)
+	{
+		bool		weighs = weight[0][s] != 0 || weight[count - 1][s] != 0;
+		double		error = weighs ? error_of_sum(e, s, group) : 0;
+
+		if (g->space_of[s] >= 0)
+			continue;
+		for (int j = 0; j < count; j++)
+			part[j][parts] = weight[j][s] * error;
+		parts++;
+	}
+	for (int i = 0; i < g->parts; i++)
+		for (int p = 0; g->source[i].row_of != NULL && p < space_of(g, i)->by_atom->parts; p++)
+		{
+			for (int j = 0; j < count; j++)
+				part[j][parts] = weigh_part(e, i, p, group, weight[j]);
+			parts += part[0][parts] != 0 || part[count - 1][parts] != 0;
+		}
+	return parts;
 }
 
 /* Several terms as one number that is linear in the sums. */
@@ -554,24 +640,27 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 				   const pe_terms *terms)
 {
 	const pe_aggregation *g = e->aggregation;
-	size_t		sums = g->needed.sums;
-	double	   *part = pe_alloc(groups * sums + 1, sizeof(double));
+	size_t		most = (size_t) g->needed.sums + common_parts(g);
+	double	   *part = pe_alloc(groups * most + 1, sizeof(double));
+	double	   *weight = pe_alloc(g->needed.sums + 1, sizeof(double));
 	pe_aggregate_result all = {0};
+	int			parts = 0;
 	double		half;
 
 	for (int i = 0; i < groups; i++)
 	{
-		double	   *weight = part + i * sums;
+		double	   *of_group = part + parts;
 
+		memset(weight, 0, g->needed.sums * sizeof(double));
 		all.estimate += add_terms(g, result + (size_t) group[i] * g->aggregates, terms, weight).value;
-		for (size_t s = 0; s < sums; s++)
-			weight[s] *= weight[s] != 0 ? error_of_sum(e, (int) s, group[i]) : 0;
+		parts += fill_parts(e, group[i], &weight, 1, &of_group);
 	}
-	half = pe_error_half(&e->law, part, groups * (int) sums);
-	for (size_t i = 0; i < groups * sums; i++)
+	half = pe_error_half(&e->law, part, parts);
+	for (int i = 0; i < parts; i++)
 		all.stderr_ = hypot(all.stderr_, part[i]);
 	all.lower = all.estimate - half;
 	all.upper = all.estimate + half;
+	pe_free(weight);
 	pe_free(part);
 	return all;
 }
@@ -581,22 +670,18 @@ pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result 
 						const pe_terms *above, const pe_terms *below)
 {
 	const pe_aggregation *g = e->aggregation;
-	int			sums = g->needed.sums;
-	double	   *weight = pe_alloc(2 * (size_t) sums, sizeof(double));
+	size_t		sums = g->needed.sums;
+	size_t		most = sums + common_parts(g);
+	double	   *room = pe_alloc(2 * (sums + most), sizeof(double));
+	double	   *weight[2] = {room, room + sums};
+	double	   *part[2] = {room + 2 * sums, room + 2 * sums + most};
 	const pe_aggregate_result *of_group = result + (size_t) group * g->aggregates;
-	pe_linear_estimate top = add_terms(g, of_group, above, weight);
-	pe_linear_estimate bottom = add_terms(g, of_group, below, weight + sums);
+	pe_linear_estimate top = {add_terms(g, of_group, above, weight[0]).value, part[0]};
+	pe_linear_estimate bottom = {add_terms(g, of_group, below, weight[1]).value, part[1]};
 	pe_quotient quotient;
 
-	for (int s = 0; s < sums; s++)
-	{
-		double		error = weight[s] != 0 || weight[sums + s] != 0 ? error_of_sum(e, s, group) : 0;
-
-		weight[s] *= error;
-		weight[sums + s] *= error;
-	}
-	pe_quotient_of(&e->law, &top, &bottom, sums, &quotient);
-	pe_free(weight);
+	pe_quotient_of(&e->law, &top, &bottom, fill_parts(e, group, weight, 2, part), &quotient);
+	pe_free(room);
 	return result_of(&quotient);
 }
 
@@ -831,13 +916,32 @@ begin_reference(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, 
 	put_reference(r, rows);
 }
 
+/* Whether what the sums of a group have in common is what those of the last one have. */
+static bool
+has_noise_of_last(const reading *r, int32 group)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int i = 0; i < g->parts && r->noise != NULL; i++)
+	{
+		const struct pe_atom_space *by = space_of(g, i)->by_atom;
+		size_t		size = by != NULL ? (size_t) by->rows * by->parts : 0;
+
+		if (by != NULL && !by->alike &&
+			memcmp(by->part + group * size, by->part + (group - 1) * size, size * sizeof(double)) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Groups that are measured alike have the same errors at reference values: the first of them is looked at. */
 static bool
 is_like_last(const reading *r, int32 group)
 {
 	size_t		sums = r->g->needed.sums;
 
-	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
+	return group > 0 && has_noise_of_last(r, group) &&
+		memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
 							   sums * sizeof(*r->estimate)) == 0 &&
 		(r->total == NULL ||
 		 memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0);

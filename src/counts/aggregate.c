@@ -498,6 +498,7 @@ struct work
 {
 	const pe_sums *sums;
 	const pe_sum_estimate *estimate;
+	const pe_sum_noise *noise;	/* NULL: each sum has its own */
 	const pe_sum_total *total;	/* of a share */
 	int			variables;
 	int			sum[VARIABLES]; /* which one each variable is */
@@ -707,21 +708,101 @@ value_of_ratio(work *w, const pe_aggregate *a)
  * ------------------------------------------------------------------
  */
 
-/* The standard deviations that the sums add to a value. */
+/* The standard deviations that the variables add to a value. */
 static void
-parts_of(const work *w, const dual *x, double *part)
+deviations_of(const work *w, const dual *x, double *deviation)
 {
 	for (int i = 0; i < w->variables; i++)
-		part[i] = x->d[i] * sqrt(w->estimate[w->sum[i]].variance);
+		deviation[i] = x->d[i] * sqrt(w->estimate[w->sum[i]].variance);
+}
+
+static const pe_sum_noise *
+noise_of(const work *w, int i)
+{
+	return w->noise != NULL && w->noise[w->sum[i]].part != NULL ? &w->noise[w->sum[i]] : NULL;
+}
+
+/* Whether a variable has the noise of this source. */
+static bool
+is_of_source(const work *w, int i, int source)
+{
+	return noise_of(w, i) != NULL && noise_of(w, i)->source == source;
+}
+
+/* Whether no variable in front has noise in common with this one. */
+static bool
+is_first_of_source(const work *w, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (is_of_source(w, j, noise_of(w, i)->source))
+			return false;
+	return true;
+}
+
+/* Adds a part that any variable of a source has. */
+static int
+add_part(const work *w, const dual *x, int source, int part, double *to)
+{
+	bool		any = false;
+	double		sum = 0;
+
+	for (int i = 0; i < w->variables; i++)
+		if (is_of_source(w, i, source))
+		{
+			double		deviation = noise_of(w, i)->part[part] * noise_of(w, i)->unit;
+
+			any |= deviation != 0;
+			sum += x->d[i] * deviation;
+		}
+	if (any)
+		*to = sum;
+	return any;
+}
+
+/*
+ * The standard deviations that independent parts of noise add to a value, with
+ * their signs.  Part i is the same one for all values of the same variables.
+ */
+static int
+parts_of(const work *w, const dual *x, double *part)
+{
+	int			parts = 0;
+
+	for (int i = 0; i < w->variables; i++)
+	{
+		const pe_sum_noise *noise = noise_of(w, i);
+
+		if (noise == NULL)
+			part[parts++] = x->d[i] * sqrt(w->estimate[w->sum[i]].variance);
+		else if (is_first_of_source(w, i))
+			for (int p = 0; p < noise->parts; p++)
+				parts += add_part(w, x, noise->source, p, part + parts);
+	}
+	return parts;
+}
+
+/* Room for the parts of two values. */
+static double *
+room_for_parts(const work *w, size_t *most)
+{
+	*most = VARIABLES;
+	for (int i = 0; i < w->variables; i++)
+		if (noise_of(w, i) != NULL)
+			*most += (size_t) noise_of(w, i)->parts;
+	return pe_alloc(2 * *most, sizeof(double));
 }
 
 static double
 error_of(const work *w, const dual *x)
 {
 	double		error = 0;
+	size_t		most;
+	double	   *part = room_for_parts(w, &most);
+	int			parts = parts_of(w, x, part);
 
-	for (int i = 0; i < w->variables; i++)
-		error = hypot(error, x->d[i] * sqrt(w->estimate[w->sum[i]].variance));
+	for (int i = 0; i < parts; i++)
+		error = hypot(error, part[i]);
+	pe_free(part);
 	return error;
 }
 
@@ -729,24 +810,27 @@ static void
 answer_linear(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
 {
 	dual		x = a->form->value(w, a);
-	double		part[VARIABLES];
-	double		half;
+	size_t		most;
+	double	   *part = room_for_parts(w, &most);
+	int			parts = parts_of(w, &x, part);
+	double		half = pe_error_half(law, part, parts);
 
-	parts_of(w, &x, part);
-	half = pe_error_half(law, part, w->variables);
 	*answer = (pe_quotient) {x.v, error_of(w, &x), x.v - half, x.v + half};
+	pe_free(part);
 }
 
 static void
 answer_quotient(work *w, dual above, dual below, const pe_error_law *law, pe_quotient *answer)
 {
-	double		above_part[VARIABLES];
-	double		below_part[VARIABLES];
+	size_t		most;
+	double	   *above_part = room_for_parts(w, &most);
+	double	   *below_part = above_part + most;
+	int			parts = parts_of(w, &above, above_part);
 
-	parts_of(w, &above, above_part);
-	parts_of(w, &below, below_part);
+	(void) parts_of(w, &below, below_part);
 	pe_quotient_of(law, &(pe_linear_estimate) {above.v, above_part},
-				   &(pe_linear_estimate) {below.v, below_part}, w->variables, answer);
+				   &(pe_linear_estimate) {below.v, below_part}, parts, answer);
+	pe_free(above_part);
 }
 
 static void
@@ -808,7 +892,10 @@ answer_share(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotien
  * ------------------------------------------------------------------
  */
 
-/* Sums within z standard errors of what was measured, as long as the vector of all is. */
+/*
+ * Sums within z standard errors of what was measured, as long as the vector of
+ * all is.  No two are of one function: their noise is independent.
+ */
 typedef struct around
 {
 	work	   *w;
@@ -851,7 +938,7 @@ normalise(double *direction, int count)
 static bool
 find_steepest(const around *r, const dual *x, int side, double *direction)
 {
-	parts_of(r->w, x, direction);
+	deviations_of(r->w, x, direction);
 	for (int i = 0; i < r->w->variables; i++)
 		direction[i] *= side;
 	return normalise(direction, r->w->variables);
@@ -1120,9 +1207,10 @@ pe_aggregate_of_numbers(const char *name, int *numbers)
 
 void
 pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
-					   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
+					   const pe_sum_noise *noise, const pe_sum_total *total, const pe_error_law *law,
+					   pe_quotient *answer)
 {
-	work		w = {.sums = sums, .estimate = estimate, .total = total};
+	work		w = {.sums = sums, .estimate = estimate, .noise = noise, .total = total};
 
 	aggregate->form->answer(&w, aggregate, law, answer);
 	if (isfinite(answer->estimate) && !isnan(answer->stderr_))
@@ -1225,21 +1313,32 @@ root_of_cost(double cost, pe_norm norm)
 	return norm == PE_L1 ? cbrt(cost) : sqrt(cost);
 }
 
+static size_t
+measured_with(const int *together, size_t sum)
+{
+	return together != NULL ? (size_t) together[sum] : sum;
+}
+
 /* Adds an aggregate's costs, each relative to the least that the aggregate has alone. */
 static void
-add_costs(const pe_sums *sums, const double *coefficient, const double *variance, pe_norm norm, double *cost)
+add_costs(size_t sums, const int *together, const double *coefficient, const double *variance, pe_norm norm,
+		  double *cost)
 {
+	double	   *own = pe_alloc(sums, sizeof(double));
 	double		sum = 0;
 
-	for (int32_t s = 0; s < sums->sums; s++)
-		sum += root_of_cost(coefficient[s] * variance[s], norm);
-	for (int32_t s = 0; s < sums->sums && sum > 0; s++)
-		cost[s] += coefficient[s] * variance[s] / (norm == PE_L1 ? sum * sum * sum : sum * sum);
+	for (size_t s = 0; s < sums; s++)
+		own[measured_with(together, s)] += coefficient[s] * variance[s];
+	for (size_t s = 0; s < sums; s++)
+		sum += root_of_cost(own[s], norm);
+	for (size_t s = 0; s < sums && sum > 0; s++)
+		cost[s] += own[s] / (norm == PE_L1 ? sum * sum * sum : sum * sum);
+	pe_free(own);
 }
 
 void
 pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
-					const double *variance, uint64_t *share)
+					const int *together, const double *variance, uint64_t *share)
 {
 	size_t		count = (size_t) sums->sums;
 	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
@@ -1251,15 +1350,18 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	for (int i = 0; i < aggregates; i++)
 	{
 		gradient(sums, &aggregate[i], reference, variance, coefficient);
-		add_costs(sums, coefficient, variance, norm, cost);
+		add_costs(count, together, coefficient, variance, norm, cost);
 	}
 	for (size_t s = 0; s < count; s++)
 		whole += root_of_cost(cost[s], norm);
 	/* rounded down, so that they add up to at most the whole */
 	for (size_t s = 0; s < count; s++)
-		share[s] = cost[s] > 0
-			? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS)))
-			: 0;
+	{
+		double		own = cost[measured_with(together, s)];
+
+		share[s] = own > 0
+			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
+	}
 	pe_free(cost);
 	pe_free(coefficient);
 	pe_free(reference);

@@ -25,7 +25,8 @@
  *
  * Standard errors are by the delta method: the gradient at the estimates, with
  * the variances of the sums, which are independent; of a share with their
- * covariance.
+ * covariance.  Sums of one function by atoms (domain/sums.h) have noise in
+ * common: each is then linear in independent parts of it.
  *
  * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
  * Fieller's sets (quotient.h).  Of all others: the values that they have at
@@ -142,6 +143,19 @@ typedef struct pe_sum_estimate
 	double		variance;
 } pe_sum_estimate;
 
+/*
+ * The noise of a sum that has some in common with other sums: standard
+ * deviations, with signs, along so many independent parts, the same for all of
+ * them.  part NULL: its noise is its own.
+ */
+typedef struct pe_sum_noise
+{
+	const double *part;
+	int			parts;
+	double		unit;			/* what part is in */
+	int			source;			/* sums that differ in it have nothing in common */
+} pe_sum_noise;
+
 /* What all cells together have: of a share. */
 typedef struct pe_sum_total
 {
@@ -150,11 +164,13 @@ typedef struct pe_sum_total
 } pe_sum_total;
 
 /*
- * Not of quantiles.  total: of a share; else NULL.  An estimate that is NaN is
- * unknown; its interval is reported all the same.
+ * Not of quantiles.  noise: of each sum; NULL: each has its own.  total: of a
+ * share, whose sum has its own; else NULL.  An estimate that is NaN is unknown;
+ * its interval is reported all the same.
  */
 extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
-								   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer);
+								   const pe_sum_noise *noise, const pe_sum_total *total, const pe_error_law *law,
+								   pe_quotient *answer);
 
 /* The estimates of a query with so many rows at reference values: means halfway from the middle to the upper bound,
  * numbers as spread as equally likely ones between their bounds are, correlations of one half.  Variances are 0. */
@@ -162,9 +178,10 @@ extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_est
 
 /*
  * share[s] of every sum, adding up to at most PE_WHOLE_SHARE.  variance: of each sum for the whole share, in one unit
- * for all; a sum that no aggregate weighs gets none: share 0.
+ * for all; a sum that no aggregate weighs gets none: share 0.  together[s]: the first of the sums that are measured
+ * together with s, which have one share, and the same one in share; NULL: each by itself.
  */
 extern void pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
-								const double *variance, uint64_t *share);
+								const int *together, const double *variance, uint64_t *share);
 
 #endif

@@ -149,7 +149,15 @@ pe_sum_bound(const pe_sums *sums, const pe_sum *sum)
 int32_t
 pe_sum_places(const pe_sums *sums, const pe_sum *sum)
 {
-	return sum->kind == PE_SUM_GRID ? 2 * sums->number[sum->a].most + 1 : 1;
+	return sum->kind == PE_SUM_GRID ? 2 * sums->number[sum->a].most + 1 : sum->by_atom ? sums->atoms : 1;
+}
+
+void
+pe_sums_index_atoms(pe_sums *sums)
+{
+	sums->place_of = pe_alloc((size_t) 1 << sums->conditions, sizeof(*sums->place_of));
+	for (int32_t i = 0; i < sums->atoms; i++)
+		sums->place_of[sums->atom[i]] = (uint16_t) (i + 1);
 }
 
 bool
@@ -337,7 +345,7 @@ pe_sums_row(const pe_sums *sums, const pe_domain *domain, pe_u128 number, pe_sum
 }
 
 /* ------------------------------------------------------------------
- * The written form, in host order: sets of tables, domain, the head, numbers, sums, the predicates
+ * The written form, in host order: sets of tables, domain, the head, numbers, sums, atoms, the predicates
  * ------------------------------------------------------------------
  */
 
@@ -348,7 +356,7 @@ typedef struct sums_head
 	int32_t		conditions;
 	int32_t		selects;		/* 1: the predicate of all sums stands in front of the conditions */
 	int32_t		max_periods;
-	int32_t		unused;
+	int32_t		atoms;
 } sums_head;
 
 typedef struct written_number
@@ -369,7 +377,8 @@ size_t
 pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate)
 {
 	size_t		size = pe_tables_size(tables) + sizeof(uint32_t) + pe_domain_size(domain) + sizeof(sums_head) +
-		(size_t) sums->numbers * sizeof(written_number) + (size_t) sums->sums * sizeof(pe_sum);
+		(size_t) sums->numbers * sizeof(written_number) + (size_t) sums->sums * sizeof(pe_sum) +
+		(size_t) sums->atoms * sizeof(*sums->atom);
 
 	if (predicate != NULL)
 		size += predicate_size(predicate);
@@ -399,7 +408,9 @@ void
 pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
 			  const pe_predicate *predicate, char *bytes)
 {
-	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, 0};
+	sums_head	head = {
+		sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms
+	};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
 	char	   *to = bytes + pe_tables_size(tables);
 
@@ -415,6 +426,8 @@ pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *dom
 		to = put(to, &written, sizeof(written));
 	}
 	to = put(to, sums->sum, (size_t) sums->sums * sizeof(pe_sum));
+	if (sums->atoms > 0)
+		to = put(to, sums->atom, (size_t) sums->atoms * sizeof(*sums->atom));
 	if (predicate != NULL)
 		to = put_predicate(to, predicate);
 	for (int c = 0; c < sums->conditions; c++)
@@ -452,6 +465,16 @@ known_bits(const pe_sums *sums, const pe_tables *tables)
 		((UINT64_C(1) << tables->attributes) - 1) * PE_HAS_ATTRIBUTE(0);
 }
 
+/* A sum by atoms has its conditions in them. */
+static bool
+atoms_are_sound(const pe_sums *sums, const pe_sum *sum)
+{
+	const uint64_t conditions = PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0);
+
+	return sum->by_atom == 0 ||
+		(sum->by_atom == 1 && sums->atoms > 0 && sum->kind <= PE_SUM_PRODUCT && (sum->needs & conditions) == 0);
+}
+
 /* A sum of numbers needs them: what is absent stands as 0, and would count as the middle. */
 static bool
 is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
@@ -462,7 +485,7 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	uint64_t	needs = 0;
 
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
-		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 ||
+		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
 	/* a bit is known only of a number that is there */
@@ -501,20 +524,47 @@ read_numbers(pe_sums *sums, int numbers, pe_cursor *from)
 	return true;
 }
 
+/* Masks of conditions, each once. */
 static bool
-read_sums(pe_sums *sums, const pe_tables *tables, int conditions, pe_cursor *from)
+read_atoms(pe_sums *sums, pe_cursor *from)
 {
-	if (tables->tables > PE_MAX_SUM_TABLES || conditions < 0 || conditions > PE_MAX_CONDITIONS)
+	uint16_t   *atom = pe_alloc((size_t) sums->atoms, sizeof(*atom));
+
+	sums->atom = atom;
+	if (!pe_take(from, atom, (size_t) sums->atoms * sizeof(*atom)))
+		return false;
+	for (int32_t i = 0; i < sums->atoms; i++)
+		if ((uint32_t) atom[i] >> sums->conditions != 0 || (i > 0 && atom[i] <= atom[i - 1]))
+			return false;
+	pe_sums_index_atoms(sums);
+	return true;
+}
+
+static bool
+is_any_by_atom(const pe_sums *sums)
+{
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].by_atom != 0)
+			return true;
+	return false;
+}
+
+static bool
+read_sums(pe_sums *sums, const pe_tables *tables, const sums_head *head, pe_cursor *from)
+{
+	if (tables->tables > PE_MAX_SUM_TABLES || head->conditions < 0 || head->conditions > PE_MAX_CONDITIONS ||
+		head->atoms < 0 || head->atoms > PE_MAX_ATOMS)
 		return false;
 	sums->sum = pe_alloc((size_t) tables->tables, sizeof(pe_sum));
 	sums->sums = tables->tables;
 	if (!pe_take(from, sums->sum, (size_t) sums->sums * sizeof(pe_sum)))
 		return false;
-	sums->conditions = conditions;
+	sums->conditions = head->conditions;
+	sums->atoms = head->atoms;
 	for (int32_t s = 0; s < sums->sums; s++)
 		if (!is_sound(sums, tables, &sums->sum[s]))
 			return false;
-	return true;
+	return sums->atoms == 0 || (is_any_by_atom(sums) && read_atoms(sums, from));
 }
 
 static bool
@@ -535,7 +585,7 @@ read_predicates(pe_sums *sums, const pe_domain *domain, pe_predicate *predicate,
 static bool
 head_is_sound(const sums_head *head, const pe_domain *domain)
 {
-	return (uint64_t) head->dropping >> (domain->attributes + domain->watched) == 0 && head->unused == 0 &&
+	return (uint64_t) head->dropping >> (domain->attributes + domain->watched) == 0 &&
 		(head->max_periods == 0 || (head->max_periods > 0 && domain->attributes > 0 && (head->dropping & 1) != 0));
 }
 
@@ -550,7 +600,7 @@ read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *pred
 	sums->dropping = head.dropping;
 	sums->max_periods = head.max_periods;
 	/* what has no conditions yet must not free any */
-	if (!read_numbers(sums, head.numbers, from) || !read_sums(sums, tables, head.conditions, from))
+	if (!read_numbers(sums, head.numbers, from) || !read_sums(sums, tables, &head, from))
 	{
 		sums->conditions = 0;
 		return false;
@@ -583,6 +633,8 @@ pe_sums_free(pe_sums *sums)
 {
 	for (int c = 0; c < sums->conditions; c++)
 		pe_predicate_free(&sums->condition[c]);
+	pe_free((void *) sums->atom);
+	pe_free(sums->place_of);
 	pe_free(sums->sum);
 	memset(sums, 0, sizeof(*sums));
 }

@@ -18,6 +18,12 @@
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *
  * if the sum's condition is true and the numbers it needs are there; else 0.
+ *
+ * A sum *by atoms* has a place of each cell for every atom: a truth vector of
+ * the conditions, as a mask.  A row adds to the place of its own vector, so
+ * that it is in one place, as in one cell.  A vector that is not listed counts
+ * nowhere.  Such a sum needs no condition itself.
+ *
  * Each is in [-bound, bound], an integer that follows from the row and from
  * public things alone.  In units of 2^shift, so that bound is at most 2^15, it
  * is rounded row by row.
@@ -39,6 +45,7 @@
 #define PE_MAX_NUMBERS 16
 #define PE_MAX_CONDITIONS 16
 #define PE_MAX_SUMS 256
+#define PE_MAX_ATOMS 4096
 
 /* The most tables that they are by. */
 #define PE_MAX_SUM_TABLES 8192
@@ -94,7 +101,8 @@ typedef struct pe_sum
 	uint8_t		kind;
 	uint8_t		a;
 	uint8_t		b;
-	uint8_t		unused[5];
+	uint8_t		by_atom;		/* 1: each cell has a place for every atom; not of units or a grid */
+	uint8_t		unused[4];
 } pe_sum;
 
 typedef struct pe_sums
@@ -111,6 +119,9 @@ typedef struct pe_sums
 	int32_t		max_periods;	/* > 0: attribute 0 is time, and the periods of a unit that are taken (units.h) */
 	uint32_t	named[PE_MAX_CONDITIONS];	/* by each: the attributes that it looks at, */
 	uint32_t	seen;			/* and those of all together */
+	int32_t		atoms;
+	const uint16_t *atom;		/* masks of conditions, ascending */
+	uint16_t   *place_of;		/* of every mask: 1 + its place, 0: not listed; NULL: not read from bytes */
 	int32_t		sums;
 	pe_sum	   *sum;			/* of table t: sum[t] */
 } pe_sums;
@@ -124,7 +135,7 @@ typedef struct pe_sum_row
 	bool		counts;
 } pe_sum_row;
 
-/* The places that each cell of a sum's table has: 1, or those of a grid. */
+/* The places that each cell of a sum's table has: 1, those of a grid, or the atoms. */
 extern int32_t pe_sum_places(const pe_sums *sums, const pe_sum *sum);
 
 /* Moves the tables apart for the places that their cells have; false if they are too many. */
@@ -160,6 +171,24 @@ extern uint64_t pe_sums_conditions(const pe_sums *sums, const int32_t *coordinat
  */
 extern void pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size_t step,
 						 const uint64_t *has, const uint8_t *counts, int32_t rows, int64_t *weight);
+
+/* Which conditions are true of what a row has, as an atom is written. */
+static inline uint32_t
+pe_sums_mask(const pe_sums *sums, uint64_t has)
+{
+	return (uint32_t) (has / PE_HAS_CONDITION(0)) & ((UINT32_C(1) << sums->conditions) - 1);
+}
+
+/* Fills place_of.  pe_sums_read does it; pe_sums_free frees it. */
+extern void pe_sums_index_atoms(pe_sums *sums);
+
+/*
+ * The atoms that rows can have, ascending, as the cells show that conditions
+ * look at (atoms.c).  Returns their number; 0 if there are more than
+ * PE_MAX_ATOMS, or more combinations of cells than are looked at.  Public
+ * things alone decide it.
+ */
+extern int32_t pe_sums_find_atoms(const pe_sums *sums, uint16_t *atom);
 
 /* ---- Rows of units as cells of one product ---- */
 

@@ -91,7 +91,7 @@ plan_aggregates(const subject *s)
 			pe_bug("no sensitivity");
 		variance[i] = pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity;
 	}
-	pe_aggregates_share(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, variance, share);
+	pe_aggregates_share(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, NULL, variance, share);
 	for (int i = 0; i < agg.sums.sums; i++)
 		agg.part[i].share = share[i];
 	plan.parts = agg.sums.sums;

@@ -165,16 +165,21 @@ static bytes
 sums_spec(int numbers, bool grid, int32_t max_periods)
 {
 	pe_domain	domain = {.attributes = 3};
-	uint32_t	set[8];
+	uint32_t	set[10];
 	pe_tables	tables = {.set = set};
-	pe_sum		sum[8];
-	pe_sums		sums = {.dropping = 1, .conditions = 1, .max_periods = max_periods, .sum = sum};
+	pe_sum		sum[10];
+	const uint16_t atom[] = {0, 3};	/* a cell that both are true of, and 1, which is listed nowhere */
+	pe_sums		sums = {
+		.dropping = 1, .conditions = 2, .max_periods = max_periods, .sum = sum, .atoms = lengthof(atom), .atom = atom
+	};
 	bytes		spec;
 
 	for (int a = 0; a < 3; a++)
 		domain.attribute[a] = levels(3);
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
-	sums.condition[0] = test_of_attribute(pe_attribute_cells(&domain.attribute[1]));
+	for (int c = 0; c < 2; c++)
+		sums.condition[c] = test_of_attribute(pe_attribute_cells(&domain.attribute[1]));
+	sums.condition[0].leaf[0].truth[1] = PE_TRUE;
 	assert_true(pe_number_init(&sums.number[0], 0, 10, false, true));
 	for (sums.numbers = 1; sums.numbers < numbers; sums.numbers++)
 		assert_true(pe_number_init(&sums.number[sums.numbers], -1, 1, true, false));
@@ -187,11 +192,14 @@ sums_spec(int numbers, bool grid, int32_t max_periods)
 		add_sum(&sums, (pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)});
 	if (grid)
 		add_sum(&sums, (pe_sum) {.kind = PE_SUM_GRID, .a = 0, .needs = PE_HAS_NUMBER(0)});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_ONE, .by_atom = 1, .needs = PE_HAS_ATTRIBUTE(2)});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_VALUE, .a = 0, .by_atom = 1, .needs = PE_HAS_NUMBER(0)});
 	for (tables.tables = 0; tables.tables < sums.sums; tables.tables++)
 		set[tables.tables] = (uint32_t) (tables.tables * 5 % 8);
 	spec = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
 	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD);
-	pe_predicate_free(&sums.condition[0]);
+	for (int c = 0; c < 2; c++)
+		pe_predicate_free(&sums.condition[c]);
 	pe_domain_free(&domain);
 	return spec;
 }
@@ -889,6 +897,13 @@ check_sums(kind k, int rows)
 			int64_t		weight;
 
 			pe_sum_weigh(&a.summed, of, row.number, 1, &row.has, &counts, 1, &weight);
+			if (of->by_atom)
+			{
+				uint32_t	mask = pe_sums_mask(&a.summed, row.has);
+
+				weight *= mask != 1;
+				place = place * 2 + (mask == 3);
+			}
 			if (of->kind == PE_SUM_GRID)
 				place = place * (2 * a.summed.number[of->a].most + 1) + row.number[of->a] + a.summed.number[of->a].most;
 			sum[a.tables.first[t] + place] += weight;

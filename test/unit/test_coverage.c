@@ -194,7 +194,7 @@ ask(request *r, const char *text, pe_norm norm)
 	assert_true(pe_aggregates_sums(&r->aggregate, 1, 7, 0, &r->sums));
 	for (int s = 0; s < r->sums.sums; s++)
 		r->variance[s] = pow((double) pe_sum_bound(&r->sums, &r->sum[s]) * ldexp(1, pe_sum_shift(&r->sums, &r->sum[s])) * unit_stderr(norm), 2);
-	pe_aggregates_share(&r->sums, &r->aggregate, 1, norm, r->variance, r->share);
+	pe_aggregates_share(&r->sums, &r->aggregate, 1, norm, NULL, r->variance, r->share);
 }
 
 /* The sums as they are, with the variances that their measurements have. */
@@ -244,7 +244,7 @@ truth_of(const request *r, const pe_sum_estimate *truth)
 
 	for (int s = 0; s < r->sums.sums; s++)
 		exact[s] = (pe_sum_estimate) {truth[s].value, 0};
-	pe_aggregate_answer_of(&r->sums, &r->aggregate, exact, NULL, &law, &answer);
+	pe_aggregate_answer_of(&r->sums, &r->aggregate, exact, NULL, NULL, &law, &answer);
 	assert_false(isnan(answer.estimate));
 	return answer.estimate;
 }
@@ -287,7 +287,7 @@ run(const char *text, pe_norm norm, int rows, long draws)
 
 		for (int s = 0; s < r.sums.sums; s++)
 			estimate[s] = (pe_sum_estimate) {truth[s].value + noise(norm, sqrt(truth[s].variance)), truth[s].variance};
-		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, NULL, &law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, NULL, NULL, &law, &answer);
 		/* every bounded set is told with its estimate, unless a variance is not above 0; that of a correlation may be all there are */
 		if (!is_word(&r, "var") && !is_word(&r, "stddev") && !is_word(&r, "corr") && !is_word(&r, "regr_r2"))
 			assert_true(isnan(answer.estimate) || is_bounded(&r, &answer));
@@ -369,7 +369,7 @@ run_share(int rows, long draws)
 		pe_sum_total total = {{rows + own + noise(PE_L2, 3 * sigma), 10 * sigma * sigma}, sigma * sigma};
 		pe_quotient answer;
 
-		pe_aggregate_answer_of(&r.sums, &r.aggregate, &n, &total, &law, &answer);
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, &n, NULL, &total, &law, &answer);
 		count(&t, .2, answer.estimate, answer.lower, answer.upper, isfinite(answer.upper));
 	}
 	report("share", rows, &t);
@@ -390,6 +390,62 @@ test_shares(void **state)
 		add_tally(&all, &t);
 	}
 	check_bounded("share", &all);
+}
+
+/* ------------------------------------------------------------------
+ * Sums by atoms
+ * ------------------------------------------------------------------
+ */
+
+/* A rate, of which those that have it and those that have not are measured. */
+static tally
+run_rate(pe_norm norm, int rows, double rate, long draws)
+{
+	static const double of_some[] = {1, 0};
+	static const double of_all[] = {1, 1};
+	request		r;
+	double		sigma = unit_stderr(norm);
+	pe_error_law law = pe_error_law_of(norm == PE_L1, .05);
+	tally		t = {0};
+
+	ask(&r, "ratio(count(*) where (a), count(*))", norm);
+	for (long i = 0; i < draws; i++)
+	{
+		double		one = noise(norm, sigma);
+		double		rest = noise(norm, sigma);
+		int			some = r.aggregate.part[0]->sum[PE_USE_N];
+		pe_sum_estimate estimate[2];
+		pe_sum_noise common[2];
+		pe_quotient answer;
+
+		estimate[some] = (pe_sum_estimate) {rate * rows + one, sigma * sigma};
+		estimate[1 - some] = (pe_sum_estimate) {rows + one + rest, 2 * sigma * sigma};
+		common[some] = (pe_sum_noise) {of_some, 2, sigma, 0};
+		common[1 - some] = (pe_sum_noise) {of_all, 2, sigma, 0};
+		pe_aggregate_answer_of(&r.sums, &r.aggregate, estimate, common, NULL, &law, &answer);
+		count(&t, rate, answer.estimate, answer.lower, answer.upper, isfinite(answer.upper));
+	}
+	report(norm == PE_L1 ? "rate by atoms, pure" : "rate by atoms", rows, &t);
+	pe_aggregate_free(&r.aggregate);
+	return t;
+}
+
+static void
+test_rates(void **state)
+{
+	tally		all = {0};
+
+	(void) state;
+	for (int i = 0; i < lengthof(sizes); i++)
+	{
+		tally		t = run_rate(PE_L2, sizes[i], .5, scaled(40000));
+
+		add_tally(&all, &t);
+		t = run_rate(PE_L2, sizes[i], .1, scaled(40000));
+		add_tally(&all, &t);
+	}
+	check_bounded("rate by atoms", &all);
+	run_rate(PE_L1, 300, .3, scaled(2000));
 }
 
 /* ------------------------------------------------------------------
@@ -500,6 +556,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotients),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_quantiles),
 	};

@@ -277,6 +277,31 @@ random_world(world *w)
 	pe_sums_prepare(&w->sums);
 }
 
+/* Some sums are by atoms: some masks of the conditions, ascending. */
+static void
+random_atoms(world *w)
+{
+	const uint64_t conditions = PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0);
+	uint16_t   *atom = pe_alloc((size_t) 1 << w->sums.conditions, sizeof(*atom));
+
+	w->sums.atom = atom;
+	for (int s = 0; s < w->sums.sums; s++)
+	{
+		pe_sum	   *sum = &w->sums.sum[s];
+
+		if (sum->kind == PE_SUM_UNITS || random_below(2))
+			continue;
+		sum->by_atom = 1;
+		sum->needs &= ~conditions;
+		w->sums.atoms = 1;
+	}
+	if (w->sums.atoms > 0)
+		for (int mask = w->sums.atoms = 0; mask < 1 << w->sums.conditions; mask++)
+			if (random_below(2) || (w->sums.atoms == 0 && mask + 1 == 1 << w->sums.conditions))
+				atom[w->sums.atoms++] = (uint16_t) mask;
+	assert_true(pe_sums_place(&w->sums, &w->tables));
+}
+
 static void
 free_world(world *w)
 {
@@ -558,6 +583,24 @@ written(const world *w, size_t *size)
 	return bytes;
 }
 
+/* Of every mask the place that it has, if it is listed. */
+static void
+check_index(const pe_sums *sums)
+{
+	int			at = 0;
+
+	if (sums->atoms == 0)
+		return;
+	for (int mask = 0; mask < 1 << sums->conditions; mask++)
+	{
+		bool		listed = at < sums->atoms && sums->atom[at] == mask;
+
+		at += listed;
+		assert_int_equal(sums->place_of[mask], listed ? at : 0);
+	}
+	assert_int_equal(at, sums->atoms);
+}
+
 static void
 check_round_trip(const world *w)
 {
@@ -573,6 +616,8 @@ check_round_trip(const world *w)
 	assert_int_equal(back.sums.sums, w->sums.sums);
 	assert_memory_equal(back.sums.sum, w->sums.sum, (size_t) w->sums.sums * sizeof(pe_sum));
 	assert_memory_equal(back.sums.named, w->sums.named, (size_t) w->sums.conditions * sizeof(uint32_t));
+	assert_int_equal(back.sums.atoms, w->sums.atoms);
+	check_index(&back.sums);
 	assert_memory_equal(back.tables.first, w->tables.first, (size_t) (w->tables.tables + 1) * sizeof(int64_t));
 	bytes_again = written(&back, &again);
 	assert_int_equal(again, size);
@@ -593,6 +638,7 @@ test_round_trips(void **state)
 		world		w;
 
 		random_world(&w);
+		random_atoms(&w);
 		check_round_trip(&w);
 		free_world(&w);
 	}
@@ -635,11 +681,13 @@ check_accepted(world *w)
 		const pe_sum *sum = &w->sums.sum[s];
 
 		assert_true((sum->needs & ~known_bits(w)) == 0);
+		assert_true(sum->by_atom == 0 || (sum->kind != PE_SUM_UNITS && sum->kind != PE_SUM_GRID && w->sums.atoms > 0));
 		if (sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT || sum->kind == PE_SUM_GRID)
 			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
 		if (sum->kind == PE_SUM_PRODUCT)
 			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
 	}
+	check_index(&w->sums);
 	check_weights(w);
 }
 
@@ -657,6 +705,7 @@ test_any_bytes(void **state)
 		char	   *bytes;
 
 		random_world(&w);
+		random_atoms(&w);
 		bytes = written(&w, &size);
 		for (int j = 0; j < 100 && i < rounds; j++, i++)
 		{
@@ -715,7 +764,7 @@ test_fields(void **state)
 				sum->most = sum->kind == PE_SUM_UNITS ? -random_below(2) : random_below(2) ? 1 : -1;
 				break;
 			case 5:
-				sum->unused[random_below(5)] = 1;
+				sum->unused[random_below(lengthof(sum->unused))] = 1;
 				break;
 			case 6:
 				if (pe_sum_is_signed(sum))
@@ -737,6 +786,124 @@ test_fields(void **state)
 		pe_free(bytes);
 		free_world(&w);
 	}
+}
+
+/* Atoms that are no masks of conditions, twice there or in another order, sums that need a condition, and none by atoms. */
+static void
+test_atom_fields(void **state)
+{
+	int			rounds = 0;
+
+	(void) state;
+	while (rounds < cases(1000))
+	{
+		world		w;
+		world		read;
+		size_t		size;
+		char	   *bytes;
+		int			fault = random_below(5);
+		uint16_t   *atom;
+		pe_sum	   *sum;
+
+		random_world(&w);
+		random_atoms(&w);
+		sum = &w.sums.sum[random_below(w.sums.sums)];
+		atom = (uint16_t *) w.sums.atom;
+		if (w.sums.atoms > (fault == 1) && w.sums.conditions > 0 && sum->by_atom)
+		{
+			if (fault == 0)
+				atom[w.sums.atoms - 1] |= (uint16_t) (1 << w.sums.conditions);
+			else if (fault == 1)
+				atom[1] = (uint16_t) (atom[0] - random_below(2) * (atom[0] > 0));
+			else if (fault == 2)
+				sum->needs |= PE_HAS_CONDITION(random_below(w.sums.conditions));
+			else if (fault == 3)
+				sum->by_atom = 2;
+			else
+				for (int s = 0; s < w.sums.sums; s++)
+					w.sums.sum[s].by_atom = 0;
+			bytes = written(&w, &size);
+			assert_false(pe_sums_read(&read.sums, &read.tables, &read.domain, &read.predicate, bytes, size));
+			pe_free(bytes);
+			rounds++;
+		}
+		free_world(&w);
+	}
+}
+
+/* The atoms are the truth vectors of all rows: those that drop, and no others, are left out. */
+static void
+test_find_atoms(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		world		w;
+		uint16_t	atom[PE_MAX_ATOMS];
+		bool		occurs[16] = {false};
+		int64_t		combinations = 1;
+		int32_t		atoms = 0;
+
+		random_world(&w);
+		for (int a = 0; a < attributes_of(&w); a++)
+			combinations *= pe_attribute_cells(&w.domain.attribute[a]) + 1;
+		for (int64_t n = 0; n < combinations; n++)
+		{
+			int32_t		coordinate[PE_MAX_ATTRIBUTES] = {0};
+			uint64_t	has = 0;
+			bool		dropped = false;
+			int64_t		left = n;
+
+			for (int a = 0; a < attributes_of(&w); a++)
+			{
+				int32_t		cells = pe_attribute_cells(&w.domain.attribute[a]);
+				int32_t		place = (int32_t) (left % (cells + 1));
+
+				left /= cells + 1;
+				dropped |= place == cells && (w.sums.dropping >> a & 1) != 0;
+				coordinate[a] = place < cells ? place : 0;
+				has |= (uint64_t) (place < cells) * PE_HAS_ATTRIBUTE(a);
+			}
+			if (!dropped)
+				occurs[pe_sums_mask(&w.sums, pe_sums_conditions(&w.sums, coordinate, has))] = true;
+		}
+		assert_in_range(pe_sums_find_atoms(&w.sums, atom), 1, 16);
+		for (int mask = 0; mask < 16; mask++)
+			if (occurs[mask])
+				assert_int_equal(atom[atoms++], mask);
+		assert_int_equal(pe_sums_find_atoms(&w.sums, atom), atoms);
+		free_world(&w);
+	}
+}
+
+/* Attributes of two cells each, and a condition on each: 2^n atoms, or 3^n combinations where none drops a row. */
+static int32_t
+atoms_of_independent(int conditions, bool dropping)
+{
+	pe_sums		sums = {.conditions = conditions, .dropping = dropping ? UINT32_MAX : 0};
+	pe_predicate_leaf leaf[PE_MAX_CONDITIONS];
+	uint8_t		truth[2] = {PE_TRUE, PE_UNKNOWN};
+	int32_t		step = 0;
+	static uint16_t atom[PE_MAX_ATOMS];
+
+	for (int c = 0; c < conditions; c++)
+	{
+		leaf[c] = (pe_predicate_leaf) {.attribute = c, .cells = 2, .truth = truth};
+		sums.condition[c] = (pe_predicate) {.leaves = 1, .leaf = &leaf[c], .steps = 1, .step = &step};
+	}
+	pe_sums_prepare(&sums);
+	return pe_sums_find_atoms(&sums, atom);
+}
+
+static void
+test_many_atoms(void **state)
+{
+	(void) state;
+	assert_int_equal(atoms_of_independent(0, true), 1);
+	assert_int_equal(atoms_of_independent(12, true), PE_MAX_ATOMS);
+	assert_int_equal(atoms_of_independent(13, true), 0);
+	assert_int_equal(atoms_of_independent(10, false), 1024);
+	assert_int_equal(atoms_of_independent(11, false), 0);
 }
 
 /* A number of periods that is none, and periods of rows that stay without a time. */
@@ -789,7 +956,8 @@ check_behind_one(const world *w, const pe_sums *behind, const pe_tables *tables,
 
 		assert_int_equal((has & needs) == needs, (has_behind & behind->sum[t].needs) == behind->sum[t].needs);
 		assert_int_equal(pe_tables_place(tables, t, coordinate),
-						 coordinate[0] * (w->tables.first[t + 1] - w->tables.first[t]) + pe_tables_place(&w->tables, t, coordinate + 1));
+						 coordinate[0] * (w->tables.first[t + 1] - w->tables.first[t]) / pe_sum_places(&w->sums, &w->sums.sum[t]) +
+						 pe_tables_place(&w->tables, t, coordinate + 1));
 	}
 }
 
@@ -805,6 +973,7 @@ test_behind_one(void **state)
 		pe_tables	tables;
 
 		random_world(&w);
+		random_atoms(&w);
 		domain.attributes = w.domain.attributes + 1;
 		domain.watched = w.domain.watched;
 		domain.attribute[0] = levels(between(1, 4));
@@ -814,6 +983,10 @@ test_behind_one(void **state)
 		assert_int_equal(behind.dropping, w.sums.dropping << 1 | 1);
 		for (int j = 0; j < 20; j++)
 			check_behind_one(&w, &behind, &tables, pe_attribute_cells(&domain.attribute[0]));
+		/* atoms are those of each cell of the attribute in front */
+		assert_true(pe_sums_place(&behind, &tables));
+		for (int s = 0; s < w.sums.sums; s++)
+			assert_int_equal(tables.first[s + 1], pe_attribute_cells(&domain.attribute[0]) * w.tables.first[s + 1]);
 		for (int c = 0; c < behind.conditions; c++)
 			pe_free(behind.condition[c].leaf);
 		pe_free(behind.sum);
@@ -846,6 +1019,9 @@ main(void)
 		cmocka_unit_test(test_round_trips),
 		cmocka_unit_test(test_any_bytes),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_atom_fields),
+		cmocka_unit_test(test_find_atoms),
+		cmocka_unit_test(test_many_atoms),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_behind_one),
 	};
