@@ -247,7 +247,7 @@ pe_aggregation_estimate_part(const pe_aggregation *of, const pe_aggregate_noise 
 							 const pe_aggregation *g, int i, const pe_known_pair *pair, const int64 *y,
 							 double *estimate)
 {
-	int32		queries = space_of(g, i)->workload.queries;
+	int32		queries = pe_space_told(space_of(g, i))->queries;
 	int			shift = noise->lattice[j] != NULL ? 0 : pe_noise_shift(noise->of_part[j]);
 	double		unit = ldexp(1, shift_of(of, j) - shift);
 
