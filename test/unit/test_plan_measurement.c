@@ -962,6 +962,33 @@ test_block_parts(void **state)
 	}
 }
 
+/* A part that is alone and has a share of the cost is drawn with its share, on its lattice. */
+static void
+test_share_alone(void **state)
+{
+	static const block_parts lists[] = {{1, {{.kind = PE_SUM_ONE}}, {true}, 0}, {1, {{.kind = PE_SUM_ONE}}, {false}, 0}};
+
+	(void) state;
+	for (int i = 0; i < 2 * lengthof(lists); i++)
+	{
+		static block_trial t;
+		const block_parts *of = &lists[i / 2];
+		bool		pure = i % 2 == 1;
+		pe_plan_ask ask = {.accounting = pure ? PE_PURE : PE_GDP, .epsilon = pure ? .5 : NAN, .rho = pure ? NAN : .5, .max_stderr = NAN, .delta = pure ? 0 : 1e-6};
+		pe_plan_sums sums = {of->parts, t.part, {.max_rows = 2}, 0, 1};
+		pe_plan    *plan;
+
+		begin_blocks(&t, &blocks_cases[0], of, pure);
+		t.part[0].share = PE_WHOLE_SHARE / 3;
+		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+		assert_true(fabs(worst_loss(&t, plan) * 3 - 1) < 1e-6);
+		check_variances(&t, of, plan, plan->nano);
+		check_released(&t, of, plan, plan->nano);
+		free_plan(plan);
+		end_blocks(&t);
+	}
+}
+
 /* The door takes a plan for sums with its bounds, signs and as many tables, and for no others. */
 static void
 test_same_sums(void **state)
@@ -991,10 +1018,17 @@ test_same_sums(void **state)
 	sums.sums = 2 * tables - 1;
 	assert_false(pe_plan_is_of_sums(plan, &sums));
 	sums.sums = 2 * tables;
-	sum[tables - 1] = of->sum[1];	/* a number where counts are expected, in the last table of them */
+	sum[tables - 1].kind = PE_SUM_UNITS;	/* in the last table of counts */
+	sum[tables - 1].most = 1;
 	assert_false(pe_plan_is_of_sums(plan, &sums));
 	sum[tables - 1] = of->sum[0];
-	sum[tables] = (pe_sum) {.kind = PE_SUM_UNITS, .most = 1};
+	assert_true(pe_plan_is_of_sums(plan, &sums));
+	assert_true(pe_number_init(&sums.number[0], 0, 20, true, true));	/* twice the bound */
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sums.number[0] = t.sums.number[0];
+	free_plan(plan);
+	t.part[1].is_signed = false;	/* numbers that could not be below 0 */
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
 	assert_false(pe_plan_is_of_sums(plan, &sums));
 	free_plan(plan);
 	end_blocks(&t);
@@ -1045,6 +1079,7 @@ main(void)
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_max_stderr),
 		cmocka_unit_test(test_block_parts),
+		cmocka_unit_test(test_share_alone),
 		cmocka_unit_test(test_same_sums),
 		cmocka_unit_test(test_max_stderr_of_blocks),
 	};
