@@ -114,17 +114,19 @@ RESET SESSION AUTHORIZATION;
 
 -- with a unit, and neighbours that exchange it; and with a pure budget
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE visits AS SELECT i / 2 AS person, i * i % 90 AS age, i % 61 AS day, i % 13 AS cost FROM generate_series(2, 20001) i;
+CREATE TABLE visits AS SELECT i / 2 AS person, i * i % 90 AS age, i % 61 AS day, i % 13 AS cost, i % 11 - 5 AS change FROM generate_series(2, 20001) i;
 SELECT dp.create_dataset('visits', 'visits', 100000, unit => 'person', max_rows => 2, neighbours => 'substitute');
 SELECT dp.add_attribute('visits', 'age', 0, 90, bins => 90, last => 'open');
 SELECT dp.add_attribute('visits', 'day', 0, 61, bins => 61, last => 'open');
 SELECT dp.add_attribute('visits', 'cost', 0, 12, bins => 1, last => 'closed');
 SELECT dp.grant_budget('visits', 'regress_ann', 90000);
 CREATE TABLE stays AS TABLE visits;
+ALTER TABLE stays ALTER cost SET NOT NULL, ALTER day SET NOT NULL, ALTER change SET NOT NULL;
 SELECT dp.create_dataset('stays', 'stays', 100000, delta => 0, accounting => 'pure');
 SELECT dp.add_attribute('stays', 'age', 0, 90, bins => 90, last => 'open');
 SELECT dp.add_attribute('stays', 'day', 0, 61, bins => 61, last => 'open');
 SELECT dp.add_attribute('stays', 'cost', 0, 12, bins => 1, last => 'closed');
+SELECT dp.add_attribute('stays', 'change', -5, 5, bins => 1, last => 'closed');
 SELECT dp.grant_budget('stays', 'regress_ann', 90000);
 CREATE TEMP TABLE exact_visits AS SELECT age, day, count(*)::float8, sum(cost)::float8, GROUPING(age, day) AS set FROM visits GROUP BY GROUPING SETS ((age), (day), ());
 GRANT SELECT ON exact_visits TO regress_ann;
@@ -138,6 +140,67 @@ SELECT x.dataset, bool_and(abs(a.estimate - CASE a.aggregate WHEN 'count(*)' THE
 -- with a unit the same list of attributes counts the same rows; another list does not
 SELECT x.aggregates, count(DISTINCT release) FROM (VALUES ('{count(*)}'), ('{sum(cost)}')) x (aggregates),
   dp.aggregate('visits', x.aggregates::text[], '{age,day}', workload => 'identity(age) * total(day)', epsilon => .1, reuse => true) GROUP BY 1 ORDER BY 1;
+
+-- what is read of several parts is each part's own: numbers, noise and units of blocks; nothing is paid
+SET SESSION AUTHORIZATION regress_ann;
+CREATE FUNCTION pg_temp.is_free(request text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    before bigint := count(*) FROM dp.releases;
+BEGIN
+    EXECUTE request;
+    RETURN count(*) = before FROM dp.releases;
+END $$;
+SELECT count(*) AS before FROM dp.releases \gset
+SELECT bool_and(abs(a.estimate - e.sum) < 8 * a.stderr AND a.stderr < 100) AS exact, count(*)
+  FROM dp.aggregate('people', '{sum(weight)}', '{ward}', epsilon => .3, reuse => true) a JOIN (SELECT ward, sum(sum) FROM exact_cube WHERE set = 5 GROUP BY ward) e ON e.ward = (a.label->'ward'->>'from')::int;
+-- of height rows without one drop, so it stands in the groups of both
+SELECT bool_and(abs(a.estimate - e.sum) < 8 * a.stderr AND a.stderr < 100) AS exact, count(*)
+  FROM dp.aggregate('people', '{sum(weight)}', '{age,height}', workload => 'identity(age) * total(height)', epsilon => .3, reuse => true) a
+    JOIN (SELECT age, sum(sum) FROM exact_cube WHERE set = 3 GROUP BY age) e ON e.age = (a.label->'age'->>'from')::int;
+SELECT a.aggregate, bool_and(a.estimate = b.estimate AND a.stderr = b.stderr) AS same, bool_and(a.release = b.release) AS release
+  FROM dp.aggregate('people', '{count(*), sum(height), avg(weight)}', '{sex,ward}', epsilon => 500) a
+    JOIN dp.aggregate('people', '{avg(weight), sum(height)}', '{sex,ward}', epsilon => 1, reuse => true) b USING (label, aggregate) GROUP BY 1 ORDER BY 1;
+SELECT count(*) - :before AS paid FROM dp.releases;
+-- what is known less precisely, of other rows, and of other numbers is paid for
+SELECT pg_temp.is_free($$SELECT dp.aggregate('people', '{sum(height)}', '{ward}', epsilon => 600, reuse => true)$$),
+  pg_temp.is_free($$SELECT dp.aggregate('people', '{sum(height)}', '{ward}', epsilon => 590, reuse => true)$$),
+  pg_temp.is_free($$SELECT dp.aggregate('people', '{sum(weight) where (height >= 160)}', '{ward}', epsilon => .3, reuse => true)$$) AS some;
+SELECT pg_temp.is_free($$SELECT dp.aggregate('stays', '{sum(cost)}', '{age}', epsilon => 500)$$) AS first,
+  pg_temp.is_free($$SELECT dp.aggregate('stays', '{sum(cost)}', '{age}', epsilon => .3, reuse => true)$$) AS same,
+  pg_temp.is_free($$SELECT dp.aggregate('stays', '{sum(day)}', '{age}', epsilon => .3, reuse => true)$$) AS other;
+-- the square of one of two numbers is not that of the other
+SELECT pg_temp.is_free($$SELECT dp.aggregate('stays', '{"regr_slope(cost, change)"}', '{age}', epsilon => 800)$$) AS first,
+  pg_temp.is_free($$SELECT dp.aggregate('stays', '{"regr_slope(cost, change)"}', '{age}', epsilon => .3, reuse => true)$$) AS same,
+  pg_temp.is_free($$SELECT dp.aggregate('stays', '{"regr_slope(change, cost)"}', '{age}', epsilon => .3, reuse => true)$$) AS other;
+-- people: of as many groups of a unit
+SELECT pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(distinct unit), count(*)}', '{age}', epsilon => 400, cells_per_unit => 2)$$) AS first,
+  pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(distinct unit)}', '{age}', epsilon => .3, cells_per_unit => 1, reuse => true)$$) AS other,
+  pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(distinct unit)}', '{age}', epsilon => .4, cells_per_unit => 2, reuse => true)$$) AS same;
+-- a count of some rows is no release of counts
+SELECT count(*) FROM dp.aggregate('people', '{count(weight), sum(weight)}', '{age}', epsilon => 900);
+SELECT regexp_replace(refused(format('SELECT * FROM dp.answer(%s, ''total'')', (SELECT max(release) FROM dp.releases))), 'release \d+', 'the release') AS refused;
+SELECT count(*) FROM dp.aggregate('people', '{count(weight)}', '{age}', epsilon => 900);
+SELECT regexp_replace(refused(format('SELECT * FROM dp.answer(%s, ''total'')', (SELECT max(release) FROM dp.releases))), 'release \d+', 'the release') AS refused;
+-- a sum alone is none; and where it stands in front of the count it is not taken for it
+SELECT count(*) FROM dp.aggregate('stays', '{sum(change)}', '{age}', epsilon => 900);
+SELECT regexp_replace(refused(format('SELECT * FROM dp.answer(%s, ''total'')', (SELECT max(release) FROM dp.releases))), 'release \d+', 'the release') AS refused;
+SELECT count(*) FROM dp.aggregate('stays', '{sum(change), count(*)}', '{age}', epsilon => 900);
+SELECT abs(estimate - 20000) < 8 * stderr AND stderr < 5 AS exact FROM dp.answer((SELECT max(release) FROM dp.releases), 'total');
+-- with a unit counts beside a number may be of other rows
+SELECT pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(*), sum(cost)}', '{day}', epsilon => 600)$$) AS first,
+  pg_temp.is_free($$SELECT dp.histogram('visits', '{day}', epsilon => .3, reuse => true)$$) AS other;
+-- what is wide, what a predicate leaves of an attribute, people, and ranks of many cells
+SELECT count(*) AS served FROM dp.quote_aggregate('people', '{stddev(height)}', '{age,ward,weight,height}', workload => 'prefix(age) * prefix(ward) * prefix(height)', epsilon => 1);
+SELECT a.aggregate, a.stderr < .97 * b.stderr AS less
+  FROM dp.quote_aggregate('people', '{count(*), sum(weight)}', '{age,ward,height}', workload => 'prefix(age) * identity(height) + prefix(age) * identity(ward)', predicate => 'age < 2', epsilon => 1) a
+    JOIN dp.quote_aggregate('people', '{count(*), sum(weight)}', '{age,ward,height}', workload => 'prefix(age) * identity(height) + prefix(age) * identity(ward)', epsilon => 1) b USING (aggregate) ORDER BY 1;
+CREATE TEMP TABLE many_medians AS SELECT (label->'ward'->>'from')::int AS ward, (label->'height'->>'from')::int AS height, estimate, lower95, upper95
+  FROM dp.aggregate('people', '{median(age)}', '{ward,height}', epsilon => 900);
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TEMP TABLE exact_many_medians AS SELECT ward, height, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS median FROM people GROUP BY 1, 2;
+GRANT SELECT ON exact_many_medians TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*), count(*) FILTER (WHERE median BETWEEN lower95 AND upper95) > .9 * count(*) AS covered, avg(abs(estimate - median)) < 3 AS near FROM many_medians JOIN exact_many_medians USING (ward, height);
 RESET SESSION AUTHORIZATION;
 SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
   WHERE cardinality(r.other_strategies) = 1;

@@ -1243,7 +1243,7 @@ CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAUL
     RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
-    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), median(x), quantile(x, fraction), share, ratio(a, b), and statistics such as stddev(x), corr(y, x) and regr_slope(y, x), each with where (predicate) and as name; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release that has all of them as precisely is answered from, free, with its time as a notice';
+    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), median(x), quantile(x, fraction), share, ratio(a, b), and statistics such as stddev(x), corr(y, x) and regr_slope(y, x), each with where (predicate) and as name; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release of the same rows, also of finer groups, from which all of them follow as precisely is answered from, free, with its time as a notice';
 
 CREATE FUNCTION dp.aggregate(dataset text, aggregates text, "by" text DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
@@ -1338,7 +1338,7 @@ CREATE FUNCTION dp.answer(release bigint, workload text)
         RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_answer' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.answer(bigint, text) IS
-    'answers another workload from a paid release, free: everything that its measurements determine';
+    'answers another workload from a paid release of counts, or from the count(*) of paid aggregates, free: everything that its measurements determine';
 
 CREATE FUNCTION dp.cells(release bigint)
     RETURNS TABLE (cell integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)

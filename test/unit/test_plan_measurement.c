@@ -1,7 +1,8 @@
 /*
  * test_plan_measurement.c
- *	  Plans of sums: sensitivities against all neighbours of small tables, for every kind of part, what all
- *	  parts together lose, and measurements against what is told of them.
+ *	  Plans of a measurement: sensitivities against all neighbours of small tables,
+ *	  for every kind of part, dense and of blocks, what all parts together lose,
+ *	  and measurements against what is said of them.
  *
  * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set
  * there are far fewer.
@@ -14,11 +15,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "domain/sums.h"
 #include "plan/private.h"
 #include "strategy/share.h"
+#include "few_blocks.h"
 #include "numbers.h"
 #include "shim.h"
 
@@ -695,6 +698,367 @@ test_max_stderr(void **state)
 	}
 }
 
+/* ------------------------------------------------------------------
+ * Parts of blocks
+ * ------------------------------------------------------------------
+ */
+
+#define MOST_BLOCK_PARTS 3
+#define MOST_BLOCK_ROWS (MOST_BLOCK_PARTS * BLOCK_ROWS)
+#define BLOCK_KINDS (8 * BLOCK_CELLS)	/* numbers absent or at three places, a condition true or not */
+
+/* What is added up by the cells, some in blocks and some cell by cell. */
+typedef struct block_parts
+{
+	int			parts;
+	pe_sum		sum[MOST_BLOCK_PARTS];
+	bool		dense[MOST_BLOCK_PARTS];
+	double		least;			/* that is lost of the shares where rows change; 0: what blocks_case says */
+} block_parts;
+
+static const block_parts block_lists[] = {
+	{1, {{.kind = PE_SUM_ONE}}, {false}, 0},
+	{1, {{.kind = PE_SUM_ONE, .needs = PE_HAS_CONDITION(0)}}, {false}, 0},
+	{1, {{.kind = PE_SUM_VALUE, .needs = PE_HAS_NUMBER(0)}}, {false}, .9},
+	{1, {{.kind = PE_SUM_SQUARE, .needs = PE_HAS_NUMBER(0)}}, {false}, .9},
+	{2, {{.kind = PE_SUM_ONE}, {.kind = PE_SUM_VALUE, .needs = PE_HAS_NUMBER(0)}}, {false, false}, .5},
+	{2, {{.kind = PE_SUM_ONE}, {.kind = PE_SUM_VALUE, .needs = PE_HAS_NUMBER(0)}}, {true, false}, .5},
+	{3, {{.kind = PE_SUM_VALUE, .needs = PE_HAS_NUMBER(0)}, {.kind = PE_SUM_ONE, .needs = PE_HAS_NUMBER(0)},
+		 {.kind = PE_SUM_SQUARE, .needs = PE_HAS_NUMBER(0) | PE_HAS_CONDITION(0)}}, {false, true, false}, .5},
+};
+
+/* One list of parts over one list of blocks, with all that a row can add to what is drawn. */
+typedef struct block_trial
+{
+	pe_sums		sums;
+	pe_strategy blocks;
+	pe_strategy cells;
+	pe_workload workload;
+	pe_tables	tables;
+	pe_plan_part part[MOST_BLOCK_PARTS];
+	int			rows;
+	int64_t		added[BLOCK_KINDS + 1][MOST_BLOCK_ROWS];	/* the last one: nothing */
+} block_trial;
+
+/* What a row in a cell adds to one part: so many times a column. */
+static int
+add_column(const block_trial *t, int p, int cell, int64_t weight, int64_t *y)
+{
+	pe_i128		column[BLOCK_ROWS] = {0};
+	int			rows = t->part[p].strategy->rows;
+
+	if (t->part[p].strategy->blocks != NULL)
+		column_of_cell(t->blocks.blocks, &t->tables, cell, column);
+	else
+		column[cell] = 1;
+	for (int i = 0; i < rows; i++)
+		y[i] = weight * (int64_t) column[i];
+	return rows;
+}
+
+static void
+add_row(const block_trial *t, const block_parts *of, int kind, int64_t *y)
+{
+	const uint8_t counts = 1;
+	int32_t		number = (kind / 2 % 4 - 1) * t->sums.number[0].most;
+	uint64_t	has = (uint64_t) (kind % 2) * PE_HAS_CONDITION(0) | (kind / 2 % 4 < 3 ? PE_HAS_NUMBER(0) : 0);
+
+	for (int p = 0; p < of->parts; p++)
+	{
+		int64_t		weight;
+
+		pe_sum_weigh(&t->sums, &of->sum[p], &number, 1, &has, &counts, 1, &weight);
+		y += add_column(t, p, kind / 8, weight, y);
+	}
+}
+
+static void
+begin_blocks(block_trial *t, const blocks_case *blocks, const block_parts *of, bool pure)
+{
+	memset(t, 0, sizeof(*t));
+	t->sums.numbers = t->sums.conditions = 1;
+	/* small: these blocks spare no bits for larger ones */
+	assert_true(pe_number_init(&t->sums.number[0], 0, 10, true, true));
+	make_blocks(blocks, pure ? PE_L1 : PE_L2, &t->blocks, &t->workload);
+	make_identity(&t->cells, BLOCK_CELLS);
+	assert_true(pe_blocks_tables(t->blocks.blocks, &t->tables));
+	for (int p = 0; p < of->parts; p++)
+	{
+		t->part[p] = (pe_plan_part) {
+			.strategy = of->dense[p] ? &t->cells : &t->blocks, .bound = pe_sum_bound(&t->sums, &of->sum[p]),
+			.is_signed = pe_sum_is_signed(&of->sum[p]),
+			.share = PE_WHOLE_SHARE * 2 * (uint64_t) (p + 1) / (uint64_t) (of->parts * (of->parts + 1))
+		};
+		t->rows += t->part[p].strategy->rows;
+	}
+	for (int kind = 0; kind < BLOCK_KINDS; kind++)
+		add_row(t, of, kind, t->added[kind]);
+}
+
+static void
+end_blocks(block_trial *t)
+{
+	pe_tables_free(&t->tables);
+	pe_strategy_free(&t->blocks);
+	pe_workload_free(&t->workload);
+}
+
+/* What is lost where k rows of one kind become as many of another: norms are convex, so no mixture loses more. */
+static double
+loss_of_rows(const pe_plan *plan, const int64_t *a, const int64_t *b)
+{
+	bool		pure = plan->accounting == PE_PURE;
+	double		loss = 0;
+
+	for (int32_t v = 0; v < plan->vectors; v++)
+	{
+		double		apart = 0;
+
+		for (size_t i = 0; i < plan->vector[v].count; i++, a++, b++)
+			apart += pure ? llabs(*a - *b) : (double) (*a - *b) * (double) (*a - *b);
+		loss += ldexp(apart, (pure ? 1 : 2) * plan->vector[v].lattice) / (double) plan->vector[v].sensitivity;
+	}
+	return loss * (pure ? plan->rules.max_rows : plan->rules.max_rows * plan->rules.max_rows);
+}
+
+static double
+worst_loss(const block_trial *t, const pe_plan *plan)
+{
+	double		most = 0;
+
+	for (int a = 0; a < BLOCK_KINDS; a++)
+	{
+		most = fmax(most, loss_of_rows(plan, t->added[a], t->added[BLOCK_KINDS]));
+		for (int b = 0; b < a && plan->rules.neighbours == PE_SUBSTITUTE; b++)
+			most = fmax(most, loss_of_rows(plan, t->added[a], t->added[b]));
+	}
+	return most;
+}
+
+/* Every vector is on the lattice and has the noise that errors are computed from, of all parts. */
+static void
+check_released(const block_trial *t, const block_parts *of, const pe_plan *plan, int64_t nano)
+{
+	int64_t		columns[MOST_BLOCK_ROWS];
+	pe_i128		known[MOST_BLOCK_ROWS];
+	pe_i128		exact[MOST_BLOCK_ROWS];
+	int64_t		released[MOST_BLOCK_ROWS];
+	const int64_t *y = released;
+	const pe_i128 *truth = known;
+
+	for (int i = 0; i < MOST_BLOCK_ROWS; i++)
+		columns[i] = 1000 * i;
+	pe_plan_apply_parts(plan, columns, known);
+	pe_plan_measure(plan, columns, exact, released, hold);
+	for (int p = 0; p < of->parts; p++)
+	{
+		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
+		int		   *lattice = pe_plan_lattices_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
+		const pe_blocks *blocks = t->part[p].strategy->blocks;
+
+		assert_true((lattice == NULL) == (blocks == NULL));
+		for (int v = 0; v < pe_plan_part_vectors(&t->part[p]); v++)
+		{
+			int			shift = lattice != NULL ? lattice[v] : pe_noise_shift(noise);
+			int64_t		rows = lattice != NULL ? blocks->first[v + 1] - blocks->first[v] : t->part[p].strategy->rows;
+			double		sigma = pe_noise_stderr(noise) *
+				(lattice != NULL ? sqrt(pe_blocks_relative_variance(blocks, v)) : 1);
+			double		most = 0;
+
+			for (int64_t r = 0; r < rows; r++, y++, truth++)
+				most = fmax(most, fabs(ldexp((double) *y, -shift) - (double) *truth));
+			if (!(most < 40 * sigma && (rows < 4 || most > sigma / 1e9)))
+				fail_msg("part %d, vector %d, accounting %d: %g off, of noise of %g", p, v, plan->accounting, most, sigma);
+		}
+		pe_free(lattice);
+		pe_free(noise);
+	}
+	assert_true(y - released == t->rows && pe_plan_rows(plan) == t->rows);
+}
+
+/* What each vector is drawn with is what its variance says, and no share is lost. */
+static void
+check_variances(const block_trial *t, const block_parts *of, const pe_plan *plan, int64_t nano)
+{
+	const pe_noise_vector *vector = plan->vector;
+
+	for (int p = 0; p < of->parts; p++)
+	{
+		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
+
+		for (int v = 0; v < pe_plan_part_vectors(&t->part[p]); v++, vector++)
+		{
+			const pe_blocks *blocks = t->part[p].strategy->blocks;
+			const pe_noise drawn = {plan->accounting, vector->sensitivity, nano, vector->lattice, true};
+			double		relative = blocks != NULL ? pe_blocks_relative_variance(blocks, v) : 1;
+
+			assert_true(fabs(pe_noise_stderr(&drawn) / (pe_noise_stderr(noise) * sqrt(relative)) - 1) < 1e-6);
+		}
+		pe_free(noise);
+	}
+	assert_int_equal(vector - plan->vector, plan->vectors);
+}
+
+/* The least that some neighbours lose of the charge: not much less than the shares that there are. */
+static double
+least_loss(const blocks_case *blocks, const block_parts *of, const pe_plan *plan)
+{
+	double		shares = 0;
+
+	for (int p = 0; p < plan->parts; p++)
+		shares += (double) plan->part[p].share / (double) PE_WHOLE_SHARE;
+	if (plan->rules.neighbours == PE_ADD_REMOVE)
+		return .9 * shares;
+	if (of->least > 0)
+		return of->least * shares;
+	return plan->accounting == PE_PURE ? blocks->pure_loss : .9;
+}
+
+static double
+check_block_parts(const blocks_case *blocks, const block_parts *of, pe_accounting accounting,
+				  pe_neighbours neighbours, int k)
+{
+	bool		pure = accounting == PE_PURE;
+	static block_trial t;
+	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? .5 : NAN, .rho = pure ? NAN : .5, .max_stderr = NAN, .delta = pure ? 0 : 1e-6};
+	pe_plan_sums sums = {of->parts, t.part, {.neighbours = neighbours, .max_rows = k}, of->parts - 1, 1};
+	pe_plan    *plan;
+	double		loss;
+
+	begin_blocks(&t, blocks, of, pure);
+	assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+	loss = worst_loss(&t, plan);
+	if (!(loss <= 1.0000001 && loss > least_loss(blocks, of, plan)))
+		fail_msg("%s, %d parts, kind %d, accounting %d, neighbours %d, %d rows: a loss of %.9f of the charge", blocks->workload, of->parts,
+				 of->sum[0].kind, accounting, neighbours, k, loss);
+	check_variances(&t, of, plan, plan->nano);
+	check_released(&t, of, plan, plan->nano);
+	free_plan(plan);
+	end_blocks(&t);
+	return loss;
+}
+
+/* Counts, numbers and several parts, by blocks of every kind: all neighbours that there are. */
+static void
+test_block_parts(void **state)
+{
+	(void) state;
+	for (int l = 0; l < lengthof(block_lists); l++)
+	{
+		double		most = 0;
+		double		least = 1;
+
+		for (int b = 0; b < lengthof(blocks_cases); b++)
+			for (int a = 0; a < lengthof(accountings); a++)
+				for (int n = 0; n < lengthof(both); n++)
+					for (int k = 1; k <= (quick() ? 2 : 3); k++)
+					{
+						double		loss = check_block_parts(&blocks_cases[b], &block_lists[l], accountings[a], both[n], k);
+
+						most = fmax(most, loss);
+						least = fmin(least, loss);
+					}
+		printf("blocks, list %d: between %.3f and %.9f of the charge is lost\n", l, least, most);
+	}
+}
+
+/* A part that is alone and has a share of the cost is drawn with its share, on its lattice. */
+static void
+test_share_alone(void **state)
+{
+	static const block_parts lists[] = {{1, {{.kind = PE_SUM_ONE}}, {true}, 0}, {1, {{.kind = PE_SUM_ONE}}, {false}, 0}};
+
+	(void) state;
+	for (int i = 0; i < 2 * lengthof(lists); i++)
+	{
+		static block_trial t;
+		const block_parts *of = &lists[i / 2];
+		bool		pure = i % 2 == 1;
+		pe_plan_ask ask = {.accounting = pure ? PE_PURE : PE_GDP, .epsilon = pure ? .5 : NAN, .rho = pure ? NAN : .5, .max_stderr = NAN, .delta = pure ? 0 : 1e-6};
+		pe_plan_sums sums = {of->parts, t.part, {.max_rows = 2}, 0, 1};
+		pe_plan    *plan;
+
+		begin_blocks(&t, &blocks_cases[0], of, pure);
+		t.part[0].share = PE_WHOLE_SHARE / 3;
+		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+		assert_true(fabs(worst_loss(&t, plan) * 3 - 1) < 1e-6);
+		check_variances(&t, of, plan, plan->nano);
+		check_released(&t, of, plan, plan->nano);
+		free_plan(plan);
+		end_blocks(&t);
+	}
+}
+
+/* The door takes a plan for sums with its bounds, signs and as many tables, and for no others. */
+static void
+test_same_sums(void **state)
+{
+	static block_trial t;
+	const block_parts *of = &block_lists[4];
+	pe_plan_sums parts = {of->parts, t.part, {.max_rows = 1}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_ZCDP, .epsilon = NAN, .rho = 1, .max_stderr = NAN, .delta = 1e-6};
+	pe_sum		sum[16];
+	pe_sums		sums;
+	pe_plan    *plan;
+	int			tables;
+
+	(void) state;
+	begin_blocks(&t, &blocks_cases[0], of, false);
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	tables = t.tables.tables;
+	assert_true(2 * tables < lengthof(sum));
+	for (int i = 0; i <= 2 * tables; i++)
+		sum[i] = of->sum[i >= tables];
+	sums = t.sums;
+	sums.sum = sum;
+	sums.sums = 2 * tables;
+	assert_true(pe_plan_is_of_sums(plan, &sums));
+	sums.sums++;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sums.sums = 2 * tables - 1;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sums.sums = 2 * tables;
+	sum[tables - 1].kind = PE_SUM_UNITS;	/* in the last table of counts */
+	sum[tables - 1].most = 1;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sum[tables - 1] = of->sum[0];
+	assert_true(pe_plan_is_of_sums(plan, &sums));
+	assert_true(pe_number_init(&sums.number[0], 0, 20, true, true));	/* twice the bound */
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sums.number[0] = t.sums.number[0];
+	free_plan(plan);
+	t.part[1].is_signed = false;	/* numbers that could not be below 0 */
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	free_plan(plan);
+	end_blocks(&t);
+}
+
+/* max_stderr: of a part of blocks its share counts too, and the block's own variance is relative to it. */
+static void
+test_max_stderr_of_blocks(void **state)
+{
+	(void) state;
+	for (int a = 0; a < lengthof(accountings); a++)
+	{
+		static block_trial t;
+		const block_parts *of = &block_lists[5];
+		bool		pure = accountings[a] == PE_PURE;
+		pe_plan_ask ask = {.accounting = accountings[a], .epsilon = NAN, .rho = NAN, .max_stderr = 20, .delta = 1e-6};
+		pe_plan_sums sums = {of->parts, t.part, {.max_rows = 2}, 1, 3.5};
+		pe_plan    *plan;
+		pe_noise   *noise;
+
+		begin_blocks(&t, &blocks_cases[0], of, pure);
+		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+		noise = pe_plan_noise_of_part(&t.part[1], &sums.rules, accountings[a], plan->nano);
+		assert_true(3.5 * pe_noise_stderr(noise) <= 20 && 3.5 * pe_noise_stderr(noise) > 19.99);
+		pe_free(noise);
+		free_plan(plan);
+		end_blocks(&t);
+	}
+}
+
 static int
 reproducible(void **state)
 {
@@ -714,6 +1078,10 @@ main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_max_stderr),
+		cmocka_unit_test(test_block_parts),
+		cmocka_unit_test(test_share_alone),
+		cmocka_unit_test(test_same_sums),
+		cmocka_unit_test(test_max_stderr_of_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, reproducible, NULL);
