@@ -12,7 +12,6 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -129,8 +128,10 @@ column_similar(Oid relation, const char *name)
 void
 pe_refuse_missing_column(const pe_dataset *dataset, const char *column)
 {
-	char	   *similar = column_similar(dataset->relation, column);
+	char	   *similar;
 
+	pe_dataset_check_there(dataset);
+	similar = column_similar(dataset->relation, column);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("the table of dataset \"%s\" has no column \"%s\"", dataset->name, column),
@@ -198,10 +199,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber numb
 	/* the relation of this OID is another one, or the column may be; the declaration still says what was paid for */
 	if (dataset->frozen || past)
 		return type_named(declared);
-	if (!OidIsValid(pe_relation_owner(dataset->relation)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
+	pe_dataset_check_there(dataset);
 	type = pe_declared_column_type(dataset, attribute, number);
 	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
 		raise_attribute_changed(dataset, attribute, number);
@@ -344,7 +342,7 @@ pe_dataset_check_public(const pe_dataset *dataset, const char *column)
 
 	if (!pe_dataset_has_values(dataset) || dataset->frozen)
 		return;
-	foreach(cell, find_all_inheritors(dataset->relation, AccessShareLock, NULL))
+	foreach(cell, pe_relation_heirs(dataset->relation, AccessShareLock))
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
 
