@@ -47,9 +47,9 @@ pe_column_name(Oid relation, AttrNumber number)
 	return name;
 }
 
-/* What is not what was declared, where a sentence says what the owner can do. */
+/* What is not what was declared, where sentences say what the owner can do, and what else where it was renamed. */
 static void __attribute__((noreturn))
-raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *cure)
+raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *cure, const char *beside)
 {
 	AttrNumber	number = get_attnum(dataset->relation, column);
 	char	   *now = pe_column_name(dataset->relation, declared);
@@ -61,25 +61,27 @@ raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared
 			 : number <= 0 ? errdetail("The table has no column of this name.")
 			 : errdetail("The column of this name is not the one that was declared."),
 			 number != declared && now != NULL
-			 ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can %s", now, cure)
+			 ? errhint("The declared column is \"%s\" now: give it its name again.%s", now, beside)
 			 : errhint("The owner can %s", cure)));
 	pg_unreachable();
 }
 
+/* A renamed unit is another unit to a new registration, which refuses what was spent in terms of the old one. */
 void
 pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared)
 {
-	raise_changed(dataset, column, declared, "drop the dataset and register it again; what was spent is kept.");
+	raise_changed(dataset, column, declared, "drop the dataset and register it again; what was spent is kept.", "");
 }
 
 /* The same of an attribute, which is declared anew by itself. */
 static void __attribute__((noreturn))
 raise_attribute_changed(const pe_dataset *dataset, const char *attribute, AttrNumber declared)
 {
-	raise_changed(dataset, attribute, declared, get_attnum(dataset->relation, attribute) > 0
-				  ? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were "
-					"paid stay readable."
-				  : "end it with dp.drop_attribute; answers that were paid stay readable.");
+	const char *cure = get_attnum(dataset->relation, attribute) > 0
+		? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were paid stay readable."
+		: "end it with dp.drop_attribute; answers that were paid stay readable.";
+
+	raise_changed(dataset, attribute, declared, cure, psprintf(" Or the owner can %s", cure));
 }
 
 /* The names of the columns that a relation has; none if it is gone. */
