@@ -977,6 +977,7 @@ make_values(pe_sight *s, Node *e, int64 count)
 	pe_values  *v = palloc(sizeof(*v));
 
 	pe_check_memory(pe_size_times(count, sizeof(Datum) + sizeof(bool) + sizeof(pe_bin_cut)));
+	v->expression = e;
 	v->type = pe_names_type(s->names, exprType(e));
 	v->collation = OidIsValid(exprCollation(e)) ? exprCollation(e) : v->type->collates ? C_COLLATION_OID : InvalidOid;
 	v->value = palloc0(count * sizeof(Datum));
@@ -1183,14 +1184,75 @@ pe_sight_is_told(pe_sight *s, const char *about)
 }
 
 #define COARSER "Use a coarser expression, or ask the owner for finer bins."
+#define OR_MIDDLE ", or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin."
+
+/* A bin of an attribute, and whether an expression has one value at its ends. */
+typedef struct bin_ends
+{
+	pe_sight   *sight;
+	const pe_values *values;
+	int			attribute;
+	int32		cell;
+	bool		agree;
+} bin_ends;
+
+static void
+compare_ends(void *argument)
+{
+	bin_ends   *b = argument;
+	pe_sight   *s = b->sight;
+	const pe_values *v = b->values;
+	bool		low_null;
+	bool		high_null;
+	Datum		low;
+	Datum		high;
+
+	put_cell(s, b->attribute, b->cell);
+	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
+	low = kept(v->type, low, low_null);
+	high = pe_sight_evaluate(s, v->expression, s->high, &high_null);
+	b->agree = pe_same_value(v->type, C_COLLATION_OID, low, low_null, high, high_null);
+}
+
+/*
+ * Whether an expression may have one value in a bin all the same: it has one at its
+ * ends, which says nothing of the values between, and they are too many to try.
+ */
+static bool
+is_unknown(pe_sight *s, const pe_values *v, int attribute, int32 cell)
+{
+	bin_ends	b = {s, v, attribute, cell, true};
+
+	return v->cut[cell] == PE_CUT_BY_EXPRESSION &&
+		values_of_bin(&s->declared->attribute[attribute], cell) > MOST_VALUES && (!succeeds(compare_ends, &b) || b.agree);
+}
+
+/* cut: how many bins are cut, this one first. */
+static char *
+cut_text(pe_sight *s, const pe_public_attribute *a, int32 cell, bool unknown, int32 cut)
+{
+	char	   *more = cut > 1 ? psprintf(", and %d more", cut - 1) : "";
+
+	return unknown
+		? psprintf("is not known to have one value in the declared bin %s%s", bin_text(s, a, cell), more)
+		: psprintf("cuts the declared bin %s%s%s in two", bin_text(s, a, cell), more, cut > 1 ? "," : "");
+}
+
+/* Of the column itself all is known. */
+static char *
+cure_of_unknown(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *beside)
+{
+	return psprintf("Compare the column itself with edges of bins, as in %s%s%s", range_text(s, a, cell, cell),
+					pe_type_is_time(a->type) ? ", or use date_trunc" : "", beside);
+}
 
 /* Without pg_epsilon.cut_bins = middle, which is no cure of what is refused with it too. */
 static void
-refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what, const char *cure)
+refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, bool unknown, const char *what, const char *cure)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts the declared bin %s in two", what, a->name, bin_text(s, a, cell)),
+			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, 1)),
 			 errdetail("Nothing was charged."),
 			 errhint("%s", cure)));
 }
@@ -1206,27 +1268,29 @@ refuse_equality(pe_sight *s, const pe_public_attribute *a, int32 cell, const cha
 }
 
 static void
-refuse_most(pe_sight *s, const pe_public_attribute *a, int32 cut, int32 bins, const char *what)
+refuse_most(pe_sight *s, const pe_public_attribute *a, int32 first, bool unknown, int32 cut, int32 bins,
+			const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
+			 unknown
+			 ? errmsg("%s of \"%s\" is not known to have one value in %d of %d declared bins", what, a->name, cut, bins)
+			 : errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
 			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. "
 					   "Nothing was charged."),
-			 errhint(COARSER)));
+			 errhint("%s", unknown ? cure_of_unknown(s, a, first, ".") : COARSER)));
 }
 
 static void
-tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
+tell_cut(pe_sight *s, int attribute, int32 cell, bool unknown, int32 cut, const char *what)
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	char	   *more = cut > 1 ? psprintf(", and %d more,", cut - 1) : "";
 
 	if (pe_sight_is_told(s, psprintf("cut %d", attribute)))
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts the declared bin %s%s in two", what, a->name, bin_text(s, a, cell), more),
+			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, cut)),
 			 errdetail("It is decided at the middle of each bin.")));
 }
 
@@ -1294,6 +1358,7 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 	int32		cut = 0;
 	int32		first = 0;
 	bool		by_expression = false;
+	bool		unknown;
 
 	for (int32 i = 0; i < a->cells; i++)
 	{
@@ -1312,14 +1377,15 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 		by_expression |= v->cut[i] == PE_CUT_BY_EXPRESSION;
 		first = cut++ == 0 ? i : first;
 	}
-	if (cut > 0 && !s->middle)
-		refuse_cut(s, a, first, what, v->cut[first] == PE_CUT_BY_EQUALITY
+	if (cut == 0)
+		return;
+	unknown = is_unknown(s, v, attribute, first);
+	if (!s->middle)
+		refuse_cut(s, a, first, unknown, what, v->cut[first] == PE_CUT_BY_EQUALITY
 				   ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
-				   : by_expression && cut > bins / 2 ? COARSER
-				   : "Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, "
-				   "which decides at the middle of each bin.");
+				   : unknown ? cure_of_unknown(s, a, first, cut > bins / 2 ? "." : OR_MIDDLE)
+				   : by_expression && cut > bins / 2 ? COARSER : "Use an edge of a bin" OR_MIDDLE);
 	if (by_expression && cut > bins / 2)
-		refuse_most(s, a, cut, bins, what);
-	if (cut > 0)
-		tell_cut(s, attribute, first, cut, what);
+		refuse_most(s, a, first, unknown, cut, bins, what);
+	tell_cut(s, attribute, first, unknown, cut, what);
 }

@@ -100,6 +100,7 @@ typedef struct pe_values
 {
 	pe_named_type *type;
 	Oid			collation;
+	Node	   *expression;
 	Datum	   *value;
 	bool	   *isnull;
 	pe_bin_cut	   *cut;			/* the value is that of the middle, or NULL */
