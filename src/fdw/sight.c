@@ -1104,11 +1104,48 @@ evaluate_null(void *argument)
 	n->value = kept(pe_names_type(n->sight->names, exprType(n->expression)), n->value, n->isnull);
 }
 
+/* A test of a column where that is NaN. */
+typedef struct nan_value
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	int			attribute;
+	Datum		value;
+	bool		isnull;
+} nan_value;
+
 bool
 pe_sight_of_null(pe_sight *s, Node *expression, Datum *value, bool *isnull)
 {
 	null_value	n = {.sight = s, .expression = expression};
 	bool		found = succeeds(evaluate_null, &n);
+
+	ResetExprContext(s->econtext);
+	*value = n.value;
+	*isnull = n.isnull;
+	return found;
+}
+
+static void
+evaluate_nan(void *argument)
+{
+	nan_value  *n = argument;
+	pe_sight   *s = n->sight;
+	Datum		nan = s->declared->attribute[n->attribute].type == FLOAT4OID ? Float4GetDatum((float4) NAN)
+		: Float8GetDatum(NAN);
+
+	clear(s, s->low);
+	clear(s, s->high);
+	put_ends(s, n->attribute, nan, nan, false);
+	n->value = pe_sight_evaluate(s, n->expression, s->low, &n->isnull);
+}
+
+bool
+pe_sight_of_nan(pe_sight *s, Node *test, int attribute, Datum *value, bool *isnull)
+{
+	Oid			type = s->declared->attribute[attribute].type;
+	nan_value	n = {.sight = s, .expression = test, .attribute = attribute};
+	bool		found = (type == FLOAT4OID || type == FLOAT8OID) && succeeds(evaluate_nan, &n);
 
 	ResetExprContext(s->econtext);
 	*value = n.value;
@@ -1304,6 +1341,17 @@ pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *ho
 			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
+}
+
+void
+pe_sight_tell_nan(pe_sight *s, int attribute, const char *what)
+{
+	if (s->adds_nothing || pe_sight_is_told(s, psprintf("nan %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
+					what, s->declared->attribute[attribute].name),
+			 errdetail("NaN counts as NULL here. In PostgreSQL it is greater than every number.")));
 }
 
 /* Not where a literal was named already, which is no declared level. */
