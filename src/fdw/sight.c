@@ -1261,7 +1261,8 @@ is_unknown(pe_sight *s, const pe_values *v, int attribute, int32 cell)
 	bin_ends	b = {s, v, attribute, cell, true};
 
 	return v->cut[cell] == PE_CUT_BY_EXPRESSION &&
-		values_of_bin(&s->declared->attribute[attribute], cell) > MOST_VALUES && (!succeeds(compare_ends, &b) || b.agree);
+		values_of_bin(&s->declared->attribute[attribute], cell) > MOST_VALUES &&
+		(!succeeds(compare_ends, &b) || b.agree);
 }
 
 /* cut: how many bins are cut, this one first. */
@@ -1311,7 +1312,8 @@ refuse_most(pe_sight *s, const pe_public_attribute *a, int32 first, bool unknown
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 unknown
-			 ? errmsg("%s of \"%s\" is not known to have one value in %d of %d declared bins", what, a->name, cut, bins)
+			 ? errmsg("%s of \"%s\" is not known to have one value in %d of %d declared bins", what, a->name, cut,
+					  bins)
 			 : errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
 			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. "
 					   "Nothing was charged."),
@@ -1395,7 +1397,8 @@ pe_sight_check_outside(pe_sight *s, int attribute, const char *what)
 			 s->middle ? 0 : a->bins
 			 ? errhint("Leave them out: WHERE %s. Or SET pg_epsilon.cut_bins = middle.",
 					   range_text(s, a, 0, a->ordered - 1))
-			 : errhint("Compare with declared levels, or SET pg_epsilon.cut_bins = middle.")));
+			 : errhint("Compare with declared levels, group by the column alone and compute with its answer, "
+					   "or SET pg_epsilon.cut_bins = middle.")));
 }
 
 void

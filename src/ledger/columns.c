@@ -78,7 +78,8 @@ static void __attribute__((noreturn))
 raise_attribute_changed(const pe_dataset *dataset, const char *attribute, AttrNumber declared)
 {
 	const char *cure = get_attnum(dataset->relation, attribute) > 0
-		? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were paid stay readable."
+		? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; "
+		"answers that were paid stay readable."
 		: "end it with dp.drop_attribute; answers that were paid stay readable.";
 
 	raise_changed(dataset, attribute, declared, cure, psprintf(" Or the owner can %s", cure));

@@ -220,7 +220,8 @@ refuse_other_terms(const pe_dataset *old)
 			 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
 			 errdetail("What was spent then was measured in those terms and cannot be carried over."),
 			 now != NULL && strcmp(now, old->unit) != 0
-			 ? errhint("The unit was column \"%s\", which is \"%s\" now: give it its name again.", old->unit, now) : 0));
+			 ? errhint("The unit was column \"%s\", which is \"%s\" now: give it its name again.", old->unit, now)
+			 : 0));
 	pg_unreachable();
 }
 
