@@ -31,6 +31,8 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
+	if (request->declared == 0)	/* what was paid is read without the table */
+		pe_dataset_check_there(asked->dataset);
 	asked->version = asked->dataset->version;
 	asked->dataset->as_of = request->declared;
 	pe_attributes_as_given(asked->dataset, request->attribute, request->attributes);

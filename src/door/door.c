@@ -611,6 +611,7 @@ charge_and_read(void *argument)
 
 	/* locked first: what is checked then stays so until the last row is read */
 	LockRelationOid(relation, AccessShareLock);
+	pe_dataset_check_there(visit->dataset);	/* it may have been dropped meanwhile */
 	(void) find_all_inheritors(relation, AccessShareLock, NULL);
 	pe_relation_check_committed(relation);
 	pe_dataset_check_alone(visit->dataset);

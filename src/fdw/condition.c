@@ -206,6 +206,17 @@ is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_c
 	return pe_sight_of_null(s, e, &value, &isnull) && has_truth(truth, value, isnull);
 }
 
+/* NaN counts as NULL, so its rows are left out; not of another test's. */
+static bool
+is_true_for_nan(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within)
+{
+	bool		isnull;
+	Datum		value;
+
+	return part_of(within, attribute) == NULL && pe_sight_of_nan(s, e, attribute, &value, &isnull) &&
+		has_truth(truth, value, isnull);
+}
+
 typedef enum pe_undeclared
 {
 	PE_UNDECLARED_NONE,			/* there are no such values, or they have a cell */
@@ -277,6 +288,8 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	c = pe_condition_cells(s, attribute, cells,
 						   null && (undeclared == PE_UNDECLARED_NONE || undeclared == PE_UNDECLARED_TRUE));
 	tell_dropped(s, c, null, undeclared, attribute, cells, what);
+	if (c->kind != PE_COND_NEVER && is_true_for_nan(s, e, truth, attribute, within))
+		pe_sight_tell_nan(s, attribute, what);
 	return c;
 }
 

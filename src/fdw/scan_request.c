@@ -504,10 +504,22 @@ figure_of(const pe_aggregate_result *r, pe_figure figure, double hide_below)
 	}
 }
 
+/* The nearest of the whole numbers of a type, which are from least = -(most + 1) to most. */
 static int64
-whole(double number, double most)
+whole(double number, int64 least, int64 most)
 {
-	return (int64) fmax(-most, fmin(most, rint(number)));
+	number = rint(number);
+	if (number >= -(double) least)	/* most itself may be no double */
+		return most;
+	return number <= (double) least ? least : (int64) number;
+}
+
+/* All digits that the number has: float8_numeric would keep 15 of them. */
+static Datum
+numeric_of_number(double number)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(pe_number_text(number)), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }
 
 static Datum
@@ -516,15 +528,15 @@ datum_of_number(Oid type, double number)
 	switch (type)
 	{
 		case INT2OID:
-			return Int16GetDatum((int16) whole(number, PG_INT16_MAX));
+			return Int16GetDatum((int16) whole(number, PG_INT16_MIN, PG_INT16_MAX));
 		case INT4OID:
-			return Int32GetDatum((int32) whole(number, PG_INT32_MAX));
+			return Int32GetDatum((int32) whole(number, PG_INT32_MIN, PG_INT32_MAX));
 		case INT8OID:
-			return Int64GetDatum(whole(number, 9.2e18));
+			return Int64GetDatum(whole(number, PG_INT64_MIN, PG_INT64_MAX));
 		case FLOAT4OID:
 			return Float4GetDatum((float4) number);
 		case NUMERICOID:
-			return DirectFunctionCall1(float8_numeric, Float8GetDatum(number));
+			return numeric_of_number(number);
 		default:
 			return Float8GetDatum(number);
 	}

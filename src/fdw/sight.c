@@ -978,6 +978,7 @@ make_values(pe_sight *s, Node *e, int64 count)
 	pe_values  *v = palloc(sizeof(*v));
 
 	pe_check_memory(pe_size_times(count, sizeof(Datum) + sizeof(bool) + sizeof(pe_bin_cut)));
+	v->expression = e;
 	v->type = pe_names_type(s->names, exprType(e));
 	v->collation = OidIsValid(exprCollation(e)) ? exprCollation(e) : v->type->collates ? C_COLLATION_OID : InvalidOid;
 	v->value = palloc0(count * sizeof(Datum));
@@ -1104,11 +1105,48 @@ evaluate_null(void *argument)
 	n->value = kept(pe_names_type(n->sight->names, exprType(n->expression)), n->value, n->isnull);
 }
 
+/* A test of a column where that is NaN. */
+typedef struct nan_value
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	int			attribute;
+	Datum		value;
+	bool		isnull;
+} nan_value;
+
 bool
 pe_sight_of_null(pe_sight *s, Node *expression, Datum *value, bool *isnull)
 {
 	null_value	n = {.sight = s, .expression = expression};
 	bool		found = succeeds(evaluate_null, &n);
+
+	ResetExprContext(s->econtext);
+	*value = n.value;
+	*isnull = n.isnull;
+	return found;
+}
+
+static void
+evaluate_nan(void *argument)
+{
+	nan_value  *n = argument;
+	pe_sight   *s = n->sight;
+	Datum		nan = s->declared->attribute[n->attribute].type == FLOAT4OID ? Float4GetDatum((float4) NAN)
+		: Float8GetDatum(NAN);
+
+	clear(s, s->low);
+	clear(s, s->high);
+	put_ends(s, n->attribute, nan, nan, false);
+	n->value = pe_sight_evaluate(s, n->expression, s->low, &n->isnull);
+}
+
+bool
+pe_sight_of_nan(pe_sight *s, Node *test, int attribute, Datum *value, bool *isnull)
+{
+	Oid			type = s->declared->attribute[attribute].type;
+	nan_value	n = {.sight = s, .expression = test, .attribute = attribute};
+	bool		found = (type == FLOAT4OID || type == FLOAT8OID) && succeeds(evaluate_nan, &n);
 
 	ResetExprContext(s->econtext);
 	*value = n.value;
@@ -1184,14 +1222,76 @@ pe_sight_is_told(pe_sight *s, const char *about)
 }
 
 #define COARSER "Use a coarser expression, or ask the owner for finer bins."
+#define OR_MIDDLE ", or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin."
+
+/* A bin of an attribute, and whether an expression has one value at its ends. */
+typedef struct bin_ends
+{
+	pe_sight   *sight;
+	const pe_values *values;
+	int			attribute;
+	int32		cell;
+	bool		agree;
+} bin_ends;
+
+static void
+compare_ends(void *argument)
+{
+	bin_ends   *b = argument;
+	pe_sight   *s = b->sight;
+	const pe_values *v = b->values;
+	bool		low_null;
+	bool		high_null;
+	Datum		low;
+	Datum		high;
+
+	put_cell(s, b->attribute, b->cell);
+	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
+	low = kept(v->type, low, low_null);
+	high = pe_sight_evaluate(s, v->expression, s->high, &high_null);
+	b->agree = pe_same_value(v->type, C_COLLATION_OID, low, low_null, high, high_null);
+}
+
+/*
+ * Whether an expression may have one value in a bin all the same: it has one at its
+ * ends, which says nothing of the values between, and they are too many to try.
+ */
+static bool
+is_unknown(pe_sight *s, const pe_values *v, int attribute, int32 cell)
+{
+	bin_ends	b = {s, v, attribute, cell, true};
+
+	return v->cut[cell] == PE_CUT_BY_EXPRESSION &&
+		values_of_bin(&s->declared->attribute[attribute], cell) > MOST_VALUES &&
+		(!succeeds(compare_ends, &b) || b.agree);
+}
+
+/* cut: how many bins are cut, this one first. */
+static char *
+cut_text(pe_sight *s, const pe_public_attribute *a, int32 cell, bool unknown, int32 cut)
+{
+	char	   *more = cut > 1 ? psprintf(", and %d more", cut - 1) : "";
+
+	return unknown
+		? psprintf("is not known to have one value in the declared bin %s%s", bin_text(s, a, cell), more)
+		: psprintf("cuts the declared bin %s%s%s in two", bin_text(s, a, cell), more, cut > 1 ? "," : "");
+}
+
+/* Of the column itself all is known. */
+static char *
+cure_of_unknown(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *beside)
+{
+	return psprintf("Compare the column itself with edges of bins, as in %s%s%s", range_text(s, a, cell, cell),
+					pe_type_is_time(a->type) ? ", or use date_trunc" : "", beside);
+}
 
 /* Without pg_epsilon.cut_bins = middle, which is no cure of what is refused with it too. */
 static void
-refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what, const char *cure)
+refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, bool unknown, const char *what, const char *cure)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts the declared bin %s in two", what, a->name, bin_text(s, a, cell)),
+			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, 1)),
 			 errdetail("Nothing was charged."),
 			 errhint("%s", cure)));
 }
@@ -1207,27 +1307,30 @@ refuse_equality(pe_sight *s, const pe_public_attribute *a, int32 cell, const cha
 }
 
 static void
-refuse_most(pe_sight *s, const pe_public_attribute *a, int32 cut, int32 bins, const char *what)
+refuse_most(pe_sight *s, const pe_public_attribute *a, int32 first, bool unknown, int32 cut, int32 bins,
+			const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
+			 unknown
+			 ? errmsg("%s of \"%s\" is not known to have one value in %d of %d declared bins", what, a->name, cut,
+					  bins)
+			 : errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
 			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. "
 					   "Nothing was charged."),
-			 errhint(COARSER)));
+			 errhint("%s", unknown ? cure_of_unknown(s, a, first, ".") : COARSER)));
 }
 
 static void
-tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
+tell_cut(pe_sight *s, int attribute, int32 cell, bool unknown, int32 cut, const char *what)
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	char	   *more = cut > 1 ? psprintf(", and %d more,", cut - 1) : "";
 
 	if (pe_sight_is_told(s, psprintf("cut %d", attribute)))
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s of \"%s\" cuts the declared bin %s%s in two", what, a->name, bin_text(s, a, cell), more),
+			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, cut)),
 			 errdetail("It is decided at the middle of each bin.")));
 }
 
@@ -1241,6 +1344,17 @@ pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *ho
 			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
+}
+
+void
+pe_sight_tell_nan(pe_sight *s, int attribute, const char *what)
+{
+	if (s->adds_nothing || pe_sight_is_told(s, psprintf("nan %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
+					what, s->declared->attribute[attribute].name),
+			 errdetail("NaN counts as NULL here. In PostgreSQL it is greater than every number.")));
 }
 
 /* Not where a literal was named already, which is no declared level. */
@@ -1284,7 +1398,8 @@ pe_sight_check_outside(pe_sight *s, int attribute, const char *what)
 			 s->middle ? 0 : a->bins
 			 ? errhint("Leave them out: WHERE %s. Or SET pg_epsilon.cut_bins = middle.",
 					   range_text(s, a, 0, a->ordered - 1))
-			 : errhint("Compare with declared levels, or SET pg_epsilon.cut_bins = middle.")));
+			 : errhint("Compare with declared levels, group by the column alone and compute with its answer, "
+					   "or SET pg_epsilon.cut_bins = middle.")));
 }
 
 void
@@ -1295,6 +1410,7 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 	int32		cut = 0;
 	int32		first = 0;
 	bool		by_expression = false;
+	bool		unknown;
 
 	for (int32 i = 0; i < a->cells; i++)
 	{
@@ -1313,14 +1429,15 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 		by_expression |= v->cut[i] == PE_CUT_BY_EXPRESSION;
 		first = cut++ == 0 ? i : first;
 	}
-	if (cut > 0 && !s->middle)
-		refuse_cut(s, a, first, what, v->cut[first] == PE_CUT_BY_EQUALITY
+	if (cut == 0)
+		return;
+	unknown = is_unknown(s, v, attribute, first);
+	if (!s->middle)
+		refuse_cut(s, a, first, unknown, what, v->cut[first] == PE_CUT_BY_EQUALITY
 				   ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
-				   : by_expression && cut > bins / 2 ? COARSER
-				   : "Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, "
-				   "which decides at the middle of each bin.");
+				   : unknown ? cure_of_unknown(s, a, first, cut > bins / 2 ? "." : OR_MIDDLE)
+				   : by_expression && cut > bins / 2 ? COARSER : "Use an edge of a bin" OR_MIDDLE);
 	if (by_expression && cut > bins / 2)
-		refuse_most(s, a, cut, bins, what);
-	if (cut > 0)
-		tell_cut(s, attribute, first, cut, what);
+		refuse_most(s, a, first, unknown, cut, bins, what);
+	tell_cut(s, attribute, first, unknown, cut, what);
 }

@@ -100,6 +100,7 @@ typedef struct pe_values
 {
 	pe_named_type *type;
 	Oid			collation;
+	Node	   *expression;
 	Datum	   *value;
 	bool	   *isnull;
 	pe_bin_cut	   *cut;			/* the value is that of the middle, or NULL */
@@ -152,6 +153,12 @@ extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values,
  * is not declared, are dropped, and the question includes them.
  */
 extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what, const char *how);
+
+/* A test of one column where that is NaN, which counts as NULL; false of other types than floats, or where it fails. */
+extern bool pe_sight_of_nan(pe_sight *sight, Node *test, int attribute, Datum *value, bool *isnull);
+
+/* NOTICE, once for an attribute: a test is true for NaN. */
+extern void pe_sight_tell_nan(pe_sight *sight, int attribute, const char *what);
 extern void pe_sight_tell_undeclared(pe_sight *sight, int attribute, const char *what, const char *how);
 
 /* The same as pe_sight_check_cuts for the cell of values outside alone. */

@@ -6,7 +6,6 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -310,7 +309,7 @@ static void
 note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
 {
 	List	   *relations = request->relations != NIL ? request->relations
-		: pe_lineage_order(b->relation, find_all_inheritors(b->relation, NoLock, NULL));
+		: pe_lineage_order(b->relation, pe_relation_heirs(b->relation, NoLock));
 	char	   *names = pe_lineage_names(relations);
 	int			count = list_length(relations);
 	Oid		   *oids = palloc(count * sizeof(Oid));

@@ -12,7 +12,6 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -94,9 +93,9 @@ pe_column_is_not_null(Oid relation, AttrNumber number)
 		constrains_all_rows(relation);
 }
 
-/* What is not what was declared, where a sentence says what the owner can do. */
+/* What is not what was declared, where sentences say what the owner can do, and what else where it was renamed. */
 static void __attribute__((noreturn))
-raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *cure)
+raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *cure, const char *beside)
 {
 	AttrNumber	number = get_attnum(dataset->relation, column);
 	char	   *now = pe_column_name(dataset->relation, declared);
@@ -108,25 +107,28 @@ raise_changed(const pe_dataset *dataset, const char *column, AttrNumber declared
 			 : number <= 0 ? errdetail("The table has no column of this name.")
 			 : errdetail("The column of this name is not the one that was declared."),
 			 number != declared && now != NULL
-			 ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can %s", now, cure)
+			 ? errhint("The declared column is \"%s\" now: give it its name again.%s", now, beside)
 			 : errhint("The owner can %s", cure)));
 	pg_unreachable();
 }
 
+/* A renamed unit is another unit to a new registration, which refuses what was spent in terms of the old one. */
 void
 pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared)
 {
-	raise_changed(dataset, column, declared, "drop the dataset and register it again; what was spent is kept.");
+	raise_changed(dataset, column, declared, "drop the dataset and register it again; what was spent is kept.", "");
 }
 
 /* The same of an attribute, which is declared anew by itself. */
 static void __attribute__((noreturn))
 raise_attribute_changed(const pe_dataset *dataset, const char *attribute, AttrNumber declared)
 {
-	raise_changed(dataset, attribute, declared, get_attnum(dataset->relation, attribute) > 0
-				  ? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; answers that were "
-					"paid stay readable."
-				  : "end it with dp.drop_attribute; answers that were paid stay readable.");
+	const char *cure = get_attnum(dataset->relation, attribute) > 0
+		? "declare it anew with dp.alter_attribute, or end it with dp.drop_attribute; "
+		"answers that were paid stay readable."
+		: "end it with dp.drop_attribute; answers that were paid stay readable.";
+
+	raise_changed(dataset, attribute, declared, cure, psprintf(" Or the owner can %s", cure));
 }
 
 /* The names of the columns that a relation has; none if it is gone. */
@@ -175,8 +177,10 @@ column_similar(Oid relation, const char *name)
 void
 pe_refuse_missing_column(const pe_dataset *dataset, const char *column)
 {
-	char	   *similar = column_similar(dataset->relation, column);
+	char	   *similar;
 
+	pe_dataset_check_there(dataset);
+	similar = column_similar(dataset->relation, column);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("the table of dataset \"%s\" has no column \"%s\"", dataset->name, column),
@@ -244,10 +248,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber numb
 	/* the relation of this OID is another one, or the column may be; the declaration still says what was paid for */
 	if (dataset->frozen || past)
 		return type_named(declared);
-	if (!OidIsValid(pe_relation_owner(dataset->relation)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
+	pe_dataset_check_there(dataset);
 	type = pe_declared_column_type(dataset, attribute, number);
 	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
 		raise_attribute_changed(dataset, attribute, number);
@@ -390,7 +391,7 @@ pe_dataset_check_public(const pe_dataset *dataset, const char *column)
 
 	if (!pe_dataset_has_values(dataset) || dataset->frozen)
 		return;
-	foreach(cell, find_all_inheritors(dataset->relation, AccessShareLock, NULL))
+	foreach(cell, pe_relation_heirs(dataset->relation, AccessShareLock))
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
 

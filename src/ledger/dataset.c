@@ -278,6 +278,17 @@ pe_dataset_epsilon_left(const pe_dataset *dataset)
 }
 
 void
+pe_dataset_check_there(const pe_dataset *dataset)
+{
+	if (!dataset->frozen && !OidIsValid(pe_relation_owner(dataset->relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of dataset \"%s\" is gone", dataset->name),
+				 errhint("The owner can let the dataset continue with another table, by dp.move_dataset, "
+						 "or end it, by dp.drop_dataset.")));
+}
+
+void
 pe_dataset_check_committed(const pe_dataset *dataset)
 {
 	if (dataset->changed_here)

@@ -107,6 +107,9 @@ extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
  */
 extern void pe_dataset_cut_to(pe_dataset *dataset, int rows);
 
+/* 55000 if its relation is gone.  Of a frozen one the relation is not looked at: here it is another one. */
+extern void pe_dataset_check_there(const pe_dataset *dataset);
+
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
 

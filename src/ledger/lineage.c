@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -435,7 +434,7 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const 
 void
 pe_lineage_carry(const pe_dataset *dataset)
 {
-	List	   *relations = find_all_inheritors(dataset->relation, NoLock, NULL);
+	List	   *relations = pe_relation_heirs(dataset->relation, NoLock);
 	pe_dataset	with = *dataset;
 	char	   *role = GetUserNameFromId(GetUserId(), false);
 	ListCell   *cell;

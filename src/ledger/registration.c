@@ -211,12 +211,17 @@ private_type(const pe_dataset *declared)
 }
 
 static void __attribute__((noreturn))
-refuse_other_terms(void)
+refuse_other_terms(const pe_dataset *old)
 {
+	char	   *now = old->unit != NULL ? pe_column_name(old->relation, old->unit_number) : NULL;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
-			 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
+			 errdetail("What was spent then was measured in those terms and cannot be carried over."),
+			 now != NULL && strcmp(now, old->unit) != 0
+			 ? errhint("The unit was column \"%s\", which is \"%s\" now: give it its name again.", old->unit, now)
+			 : 0));
 	pg_unreachable();
 }
 
@@ -238,7 +243,7 @@ change_unit(const pe_dataset *old, const pe_dataset *declared)
 	with_unit.unit = declared->unit;
 	if (!same_terms(&with_unit, declared) ||
 		pe_access_update(&change, "dataset", PE_FIELDS(fields), 1, "AND dropped AND charges = 0") != 1)
-		refuse_other_terms();
+		refuse_other_terms(old);
 }
 
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */

@@ -98,9 +98,16 @@ ancestors_of(List *relations)
 }
 
 List *
+pe_relation_heirs(Oid relation, LOCKMODE lock)
+{
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ? find_all_inheritors(relation, lock, NULL)
+		: list_make1_oid(relation);
+}
+
+List *
 pe_relation_family(Oid relation)
 {
-	List	   *descendants = find_all_inheritors(relation, NoLock, NULL);
+	List	   *descendants = pe_relation_heirs(relation, NoLock);
 	List	   *family = list_concat_unique_oid(ancestors_of(descendants), descendants);
 
 	return list_concat_unique_oid(family, pe_shards_here(family));
@@ -146,7 +153,7 @@ committed_descendants(Oid relation)
 void
 pe_relation_check_committed(Oid relation)
 {
-	List	   *seen = find_all_inheritors(relation, NoLock, NULL);
+	List	   *seen = pe_relation_heirs(relation, NoLock);
 	List	   *committed = committed_descendants(relation);
 	bool		changed = list_difference_oid(seen, committed) != NIL || list_difference_oid(committed, seen) != NIL;
 	ListCell   *cell;
@@ -374,7 +381,7 @@ check_planned_calls(Oid oid)
 void
 pe_relation_check(Oid relation)
 {
-	List	   *family = find_all_inheritors(relation, NoLock, NULL);
+	List	   *family = pe_relation_heirs(relation, NoLock);
 	ListCell   *cell;
 
 	pe_shards_check(relation);
@@ -468,7 +475,7 @@ pe_relation_partial_index(Oid relation)
 	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i "
 		"JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL "
 		"ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
-	Datum		values[1] = {pe_oid_array(find_all_inheritors(relation, NoLock, NULL))};
+	Datum		values[1] = {pe_oid_array(pe_relation_heirs(relation, NoLock))};
 	pe_access	access;
 	char	   *name = NULL;
 

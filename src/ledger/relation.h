@@ -10,6 +10,13 @@
 #define PE_LEDGER_RELATION_H
 
 #include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+
+/*
+ * A relation and what inherits from it, locked as find_all_inheritors does; of one
+ * that is gone itself, which find_all_inheritors answers by an internal error.
+ */
+extern List *pe_relation_heirs(Oid relation, LOCKMODE lock);
 
 /*
  * What may have rows in common with a relation: its descendants, the ancestors

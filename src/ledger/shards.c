@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -24,7 +23,7 @@ citus_is_installed(void)
 static Datum
 relation_and_heirs(Oid relation)
 {
-	return pe_oid_array(find_all_inheritors(relation, NoLock, NULL));
+	return pe_oid_array(pe_relation_heirs(relation, NoLock));
 }
 
 /* The one number that a statement about the relation and its heirs returns. */

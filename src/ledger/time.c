@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
@@ -180,7 +179,7 @@ check_can_hold(const pe_dataset *dataset, const char *column, List *tables)
 void
 pe_time_hold(const pe_dataset *dataset, const char *column, bool hold)
 {
-	List	   *tables = find_all_inheritors(dataset->relation, AccessShareLock, NULL);
+	List	   *tables = pe_relation_heirs(dataset->relation, AccessShareLock);
 	ListCell   *cell;
 
 	if (hold)
@@ -209,7 +208,7 @@ table_not_held(const pe_dataset *dataset)
 	static pe_statement find = {NULL, "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c "
 		"WHERE c.oid = ANY ($1) AND NOT (" HAS_TRIGGER("31", "31") " AND " HAS_TRIGGER("35", "34") ") ORDER BY 1 "
 		"LIMIT 1", 2, {OIDARRAYOID, TEXTOID}};
-	Datum		values[2] = {pe_oid_array(find_all_inheritors(dataset->relation, NoLock, NULL)),
+	Datum		values[2] = {pe_oid_array(pe_relation_heirs(dataset->relation, NoLock)),
 		CStringGetTextDatum(dataset->name)};
 	MemoryContext here = CurrentMemoryContext;
 	char	   *table = NULL;
@@ -228,7 +227,7 @@ table_not_held(const pe_dataset *dataset)
 bool
 pe_time_is_held(const pe_dataset *dataset)
 {
-	return dataset->held && table_not_held(dataset) == NULL;
+	return dataset->held && OidIsValid(pe_relation_owner(dataset->relation)) && table_not_held(dataset) == NULL;
 }
 
 void

@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
@@ -16,6 +14,7 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -24,6 +23,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -653,23 +653,58 @@ equal_numeric_edge(Datum lower, Datum upper, int i, int bins)
 	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_add, lower, step));
 }
 
-/* Edge i of equal bins: exact for discrete types, rounded up; the type's own arithmetic for others. */
+/* Decimal places beyond those of the bounds: 2^20 bins of any width end in them, or the rest rounds alike. */
+#define EDGE_PLACES 40
+
+/* The decimal that stands for a float: the shortest one that reads back as it. */
+static Datum
+decimal_of_float(Oid type, Datum value)
+{
+	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	Datum		decimal;
+	int32		places;
+
+	if (type == FLOAT4OID)
+		float_to_shortest_decimal_buf(DatumGetFloat4(value), text);
+	else
+		double_to_shortest_decimal_buf(DatumGetFloat8(value), text);
+	decimal = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	places = DatumGetInt32(DirectFunctionCall1(numeric_scale, decimal));
+	return DirectFunctionCall2(numeric_round, decimal, Int32GetDatum(places + EDGE_PLACES));
+}
+
+/*
+ * The float nearest to the edge between the decimals of the bounds.  In floats
+ * -1 + 2 * 13 / 20 would be a step above 0.3, and rows of 0.3 below that edge.
+ */
+static Datum
+equal_float_edge(Oid type, Datum lower, Datum upper, int i, int bins)
+{
+	MemoryContext digits = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon edge", ALLOCSET_SMALL_SIZES);
+	MemoryContext here = MemoryContextSwitchTo(digits);
+	Datum		edge = equal_numeric_edge(decimal_of_float(type, lower), decimal_of_float(type, upper), i, bins);
+	char	   *text = DatumGetCString(DirectFunctionCall1(numeric_out, edge));
+	double		number = type == FLOAT4OID ? strtof(text, NULL) : strtod(text, NULL);	/* 0 below its range */
+
+	MemoryContextSwitchTo(here);
+	MemoryContextDelete(digits);	/* a kilobyte, of each of a million edges */
+	return type == FLOAT4OID ? Float4GetDatum((float4) number) : Float8GetDatum(number);
+}
+
+/* Edge i of equal bins: exact for discrete types, rounded up; a decimal for others. */
 static Datum
 equal_edge(const declaration *d, Datum lower, Datum upper, int i, int bins)
 {
 	pe_point	low = pe_point_of_datum(d->type, lower);
 	pe_point	high = pe_point_of_datum(d->type, upper);
-	double		width;
 
 	if (i == 0 || i == bins)
 		return i == 0 ? lower : upper;
 	if (d->type == NUMERICOID)
 		return equal_numeric_edge(lower, upper, i, bins);
-	if (d->attribute.key == PE_KEY_INT)
-		return pe_datum_of_int(d->type, (int64) (low.i + (((pe_i128) high.i - low.i) * i + bins - 1) / bins));
-	width = (high.f - low.f) * i;
-	width = isinf(width) ? (high.f / bins - low.f / bins) * i : width / bins;
-	return d->type == FLOAT4OID ? Float4GetDatum((float4) (low.f + width)) : Float8GetDatum(low.f + width);
+	if (d->attribute.key == PE_KEY_FLOAT)
+		return equal_float_edge(d->type, lower, upper, i, bins);
+	return pe_datum_of_int(d->type, (int64) (low.i + (((pe_i128) high.i - low.i) * i + bins - 1) / bins));
 }
 
 /* ------------------------------------------------------------------
