@@ -672,7 +672,7 @@ pe_aggregation_restore(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-/* The kept strategy that a release measured a space with; false if there is no release, or it is the workload itself. */
+/* The kept strategy that a release measured a space with; false if there is none. */
 static bool
 load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 {

@@ -352,7 +352,8 @@ candidates(const pe_histogram *h, uint64 *count)
 {
 	static pe_statement find = {NULL,
 		"SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete, aggregates) * FROM ("
+		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete, aggregates) * "
+		"FROM ("
 		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, "
 		"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
 		"accounting, declared, request::jsonb->'aggregates' AS aggregates, " PE_COMPLETE_OF("request") " AS complete "
@@ -364,7 +365,8 @@ candidates(const pe_histogram *h, uint64 *count)
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, complete, aggregates, nano DESC, id DESC) best "
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, complete, aggregates, nano DESC, id DESC) "
+		"best "
 		"ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;

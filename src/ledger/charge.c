@@ -49,7 +49,8 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies FROM "
+	static pe_statement find = {NULL,
+		"SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies FROM "
 		"(SELECT * FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 "
 		"AND request = $5 AND payload IS NOT NULL ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL "
 		"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id "
