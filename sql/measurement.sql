@@ -63,6 +63,10 @@ SELECT bool_and(abs(estimate - e.count) < 5 AND stderr < .2) AS exact, count(*)
   FROM dp.combine((SELECT array_agg(release ORDER BY release DESC) FROM (SELECT release FROM dp.releases WHERE attributes = '{sex,ward}' OR attributes = '{ward}') r), 'identity(ward)') a
     JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
 SELECT pg_temp.charges();
+-- also behind other parts
+SELECT bool_and(abs(a.estimate - e.count) < 5) AS exact, count(*)
+  FROM dp.aggregate('people', '{avg(weight), count(*)}', '{ward,sex}', epsilon => 700) r, dp.answer(r.release, 'identity(ward)') a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int
+  WHERE r.label->>'sex' = 'f' AND r.label->'ward'->>'from' = '1' AND r.aggregate = 'count(*)';
 -- not what is less precise, nor other sums, nor other rows
 SET pg_epsilon.epsilon = 500;
 SELECT count(*) FROM (SELECT ward, avg(height) FROM shown GROUP BY ward) x;
@@ -114,11 +118,12 @@ RESET SESSION AUTHORIZATION;
 
 -- with a unit, and neighbours that exchange it; and with a pure budget
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE visits AS SELECT i / 2 AS person, i * i % 90 AS age, i % 61 AS day, i % 13 AS cost, i % 11 - 5 AS change FROM generate_series(2, 20001) i;
+CREATE TABLE visits AS SELECT i / 2 AS person, i * i % 90 AS age, i % 61 AS day, i % 13 AS cost, i % 11 - 5 AS change, CASE WHEN i % 4 > 0 THEN i % 13 END AS paid FROM generate_series(2, 20001) i;
 SELECT dp.create_dataset('visits', 'visits', 100000, unit => 'person', max_rows => 2, neighbours => 'substitute');
 SELECT dp.add_attribute('visits', 'age', 0, 90, bins => 90, last => 'open');
 SELECT dp.add_attribute('visits', 'day', 0, 61, bins => 61, last => 'open');
 SELECT dp.add_attribute('visits', 'cost', 0, 12, bins => 1, last => 'closed');
+SELECT dp.add_attribute('visits', 'paid', 0, 12, bins => 1, last => 'closed');
 SELECT dp.grant_budget('visits', 'regress_ann', 90000);
 CREATE TABLE stays AS TABLE visits;
 ALTER TABLE stays ALTER cost SET NOT NULL, ALTER day SET NOT NULL, ALTER change SET NOT NULL;
@@ -201,6 +206,10 @@ CREATE TEMP TABLE exact_many_medians AS SELECT ward, height, percentile_disc(.5)
 GRANT SELECT ON exact_many_medians TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*), count(*) FILTER (WHERE median BETWEEN lower95 AND upper95) > .9 * count(*) AS covered, avg(abs(estimate - median)) < 3 AS near FROM many_medians JOIN exact_many_medians USING (ward, height);
+-- what is summed drops no row of the counts beside it: they are no counts by it
+SELECT max(release) AS both FROM dp.aggregate('visits', '{count(*), sum(paid)}', epsilon => 900) \gset
+SELECT release = :both AS reused, abs(estimate - 15000) < 8 * stderr AS exact FROM dp.histogram('visits', '{paid}', 'total', epsilon => 800, reuse => true);
+SELECT refused(format($$SELECT * FROM dp.combine('{%s,%s}', 'total')$$, :both, (SELECT max(release) FROM dp.releases)));
 RESET SESSION AUTHORIZATION;
 SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
   WHERE cardinality(r.other_strategies) = 1;

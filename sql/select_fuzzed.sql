@@ -70,7 +70,7 @@ SELECT refused('SELECT region, 1 + 1, count(*) FROM orders_v GROUP BY ROLLUP (re
 SELECT :'right_or_refused' AS right_or_refused;
 
 -- 7. The average of a constant: its count is measured.
-SELECT avg(1) FILTER (WHERE ok) AS one, avg(CASE WHEN region = 'north' THEN 3 END) AS three FROM orders_v;
+SELECT round(avg(1) FILTER (WHERE ok), 12)::float8 AS one, round(avg(CASE WHEN region = 'north' THEN 3 END), 12)::float8 AS three FROM orders_v;
 
 -- 8. What lies outside of bins has no number: it is in no average, and no number is added to it.
 SELECT round(avg(CASE WHEN ok THEN amount END)) AS average, round(sum(amount + 10) / 1000) AS more, round(sum(-(amount + 10)) / 1000) AS less FROM orders_v;

@@ -694,16 +694,19 @@ load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 	return true;
 }
 
-/* The largest bound of what is added up in a space: by so much its blocks are drawn wider than those of counts. */
+/* Several parts share the cost: a share of 2^-8 still fits. */
+#define ROOT_OF_SHARES 16
+
+/* By how much blocks of a space are drawn wider than those of counts: by the largest bound, and by their shares. */
 static int64
-largest_bound(const pe_aggregation *g, const pe_space *s)
+width_of_blocks(const pe_aggregation *g, const pe_space *s)
 {
 	int64		most = 1;
 
 	for (int i = 0; i < g->parts; i++)
 		if (&g->space[g->source[i].space] == s)
 			most = Max(most, pe_sum_bound(&g->needed, &g->needed.sum[g->source[i].sum]));
-	return most;
+	return g->parts > 1 ? most * ROOT_OF_SHARES : most;
 }
 
 /* Whether rows are counted in a space, and nothing else. */
@@ -747,7 +750,7 @@ obtain(pe_aggregation *g, pe_space *s)
 
 	if (pe_strategy_is_by_blocks(&key))
 		key.spare = pe_blocks_spare(g->rules.neighbours,
-									(int32) Min(g->rules.max_rows * largest_bound(g, s), PG_INT32_MAX));
+									(int32) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX));
 	if (!load_stored(g, s, &key))
 		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)

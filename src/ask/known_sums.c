@@ -39,16 +39,24 @@ columns_read(const pe_aggregation *g)
 }
 
 /*
- * Which rows count.  Where rows of units are cut, the choice depends on all attributes that are read; else
- * only those of the groups and of the predicate drop rows from all sums.
+ * Which rows count: attributes of the groups and of the predicate drop rows from
+ * all sums.  Where rows of units are cut, the choice depends on what else is
+ * read too, which drops none: cells of attributes, and values of numbers.
  */
 char *
 pe_aggregation_rows_text(const pe_aggregation *g)
 {
 	pe_dataset *dataset = g->asked.dataset;
 
-	return pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
-						dataset->unit != NULL ? columns_read(g) : g->groups, g->predicate, &g->complete);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
+											   g->groups, g->predicate, &g->complete));
+	for (int i = g->groups; dataset->unit != NULL && i < columns_read(g); i++)
+		appendStringInfo(&text, " %s of %s", i < columns_read(g) - g->needed.numbers ? "cells" : "values",
+						 quote_identifier(pe_column_text(&g->columns[i])));
+	return text.data;
 }
 
 /* Whether what both read is declared alike. */
