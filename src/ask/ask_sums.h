@@ -265,7 +265,7 @@ typedef struct pe_terms
 /*
  * Terms of several groups added up, and of one group divided, with Fieller's
  * set; result: all that were answered.  What two terms count is the same noise
- * in both; groups are taken to be measured by themselves.
+ * in both; errors of groups that are not counted cell by cell are added up.
  */
 extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result,
 											  const int32 *group, int groups, const pe_terms *terms);

@@ -635,6 +635,35 @@ add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_t
 	return all;
 }
 
+/* Whether estimates of two groups have no noise in common: each cell is counted by itself. */
+static bool
+groups_are_independent(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_strategy *strategy = g->part[i].strategy;
+
+		if (strategy->triangle != NULL || strategy->dense != NULL || strategy->blocks != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Of one sum of independent parts of noise. */
+static void
+add_error(const pe_aggregate_errors *e, const double *part, int parts, pe_aggregate_result *all)
+{
+	double		half = pe_error_half(&e->law, part, parts);
+	double		error = 0;
+
+	for (int i = 0; i < parts; i++)
+		error = hypot(error, part[i]);
+	all->stderr_ += error;
+	all->lower -= half;
+	all->upper += half;
+}
+
+/* Groups that have noise in common err no more together than each of them does. */
 pe_aggregate_result
 pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups,
 				   const pe_terms *terms)
@@ -643,9 +672,9 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 	size_t		most = (size_t) g->needed.sums + common_parts(g);
 	double	   *part = pe_alloc(groups * most + 1, sizeof(double));
 	double	   *weight = pe_alloc(g->needed.sums + 1, sizeof(double));
+	bool		independent = groups_are_independent(g);
 	pe_aggregate_result all = {0};
 	int			parts = 0;
-	double		half;
 
 	for (int i = 0; i < groups; i++)
 	{
@@ -654,12 +683,14 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 		memset(weight, 0, g->needed.sums * sizeof(double));
 		all.estimate += add_terms(g, result + (size_t) group[i] * g->aggregates, terms, weight).value;
 		parts += fill_parts(e, group[i], &weight, 1, &of_group);
+		if (!independent || i == groups - 1)
+		{
+			add_error(e, part, parts, &all);
+			parts = 0;
+		}
 	}
-	half = pe_error_half(&e->law, part, parts);
-	for (int i = 0; i < parts; i++)
-		all.stderr_ = hypot(all.stderr_, part[i]);
-	all.lower = all.estimate - half;
-	all.upper = all.estimate + half;
+	all.lower += all.estimate;
+	all.upper += all.estimate;
 	pe_free(weight);
 	pe_free(part);
 	return all;
