@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "plan/private.h"
+#include "plans.h"
 #include "blocks/reconstruct.h"
 #include "block_tables.h"
 #include "shim.h"
@@ -104,8 +105,7 @@ static void
 end(simulation *s)
 {
 	pe_free(s->counts);
-	pe_free(s->plan->vector);
-	pe_free(s->plan);
+	free_plan(s->plan);
 	pe_strategy_free(&s->strategy);
 	discard(&s->of);
 }

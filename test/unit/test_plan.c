@@ -15,6 +15,7 @@
 #include "accounting/conversion.h"
 #include "fit/methods.h"
 #include "plan/private.h"
+#include "plans.h"
 #include "blocks/blocks.h"
 #include "few_blocks.h"
 #include "models.h"
@@ -178,7 +179,7 @@ test_counts(void **state)
 		pe_plan    *plan = plan_two(&ask, neighbours, k, 1);
 
 		check_counts(plan, pure ? 500 * MILLION : 125 * MILLION, sensitivity);
-		pe_free(plan);
+		free_plan(plan);
 	}
 }
 
@@ -203,7 +204,7 @@ test_rules(void **state)
 	rules.by_size = false;
 	rules.max_change = 0.01;
 	assert_false(pe_plan_follows(plan, &rules));
-	pe_free(plan);
+	free_plan(plan);
 }
 
 /* Gaussian DP draws with the same cost on a finer lattice, with a sensitivity in its units. */
@@ -230,13 +231,13 @@ test_gaussian_dp(void **state)
 	assert_int_equal(pe_cost_accounting(pe_plan_cost(plan)), PE_GDP);
 	/* 100 and 500 within 40 standard deviations of about 25 */
 	assert_true(fabs(ldexp((double) released[0], -6) - 100) < 1000 && fabs(ldexp((double) released[1], -6) - 500) < 1000);
-	pe_free(plan);
+	free_plan(plan);
 	ask = ask_epsilon(false, 1, 1e-9);
 	ask.accounting = PE_GDP;
 	plan = plan_two(&ask, PE_ADD_REMOVE, 1, 1);
 	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano, 16557415);
 	assert_true(pe_plan_epsilon(plan) <= 1 && pe_plan_epsilon(plan) > 0.999999);
-	pe_free(plan);
+	free_plan(plan);
 }
 
 /* Rounding to whole numbers moves no mean; and what is rounded was drawn on the finer lattice. */
@@ -283,7 +284,7 @@ test_caps(void **state)
 		assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_MADE);
 		assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pe_nano_rho_of_laplace(caps[i], 500 * MILLION, 4));
 		assert_true(pe_plan_follows(plan, &counts.rules) && !pe_plan_follows(plan, &other));
-		pe_free(plan);
+		free_plan(plan);
 	}
 	assert_int_equal(pe_nano_rho_of_laplace(PE_GDP, 500 * MILLION, 4), 194620984);
 }
@@ -302,7 +303,7 @@ test_answers(void **state)
 	pe_plan_measure(plan, columns, exact, released, hold);
 	assert_int_equal(released[0], 3 * 100 - 200);
 	assert_int_equal(released[1], 100 + 2 * 200);
-	pe_free(plan);
+	free_plan(plan);
 }
 
 /* How the cost is asked for: epsilon at a delta, or the least cost for an error. */
@@ -316,7 +317,7 @@ test_asks(void **state)
 	(void) state;
 	check_counts(plan, pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6), 10);
 	assert_true(pe_plan_epsilon(plan) <= 1 && pe_plan_epsilon(plan) > 0.999999);
-	pe_free(plan);
+	free_plan(plan);
 	for (int pure = 0; pure < 2; pure++)
 	{
 		ask = ask_stderr(pure != 0, 7);
@@ -324,7 +325,7 @@ test_asks(void **state)
 		nano = pe_plan_drawn_exactly(plan);
 		check_counts(plan, nano, pure ? 4 : 10);
 		assert_true(2 * pe_plan_stderr_at(plan, nano) <= 7 && 2 * pe_plan_stderr_at(plan, nano - 1) > 7);
-		pe_free(plan);
+		free_plan(plan);
 	}
 }
 
@@ -344,7 +345,7 @@ test_refused_counts(void **state)
 	{
 		assert_int_equal(pe_plan_of_counts(&asks[i], &counts, &plan), PE_PLAN_COST);
 		assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano + pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, 0);
-		pe_free(plan);
+		free_plan(plan);
 	}
 }
 
@@ -452,12 +453,11 @@ check_blocks(const blocks_case *of, pe_accounting accounting, pe_neighbours neig
 	check_loss(plan, &tables, pure && neighbours == PE_SUBSTITUTE ? of->pure_loss : 0.9999);
 	check_drawn(plan, &tables, (pure ? 500 : 125) * MILLION);
 	pe_tables_free(&tables);
-	pe_free(plan->vector);
-	pe_free(plan);
+	free_plan(plan);
 	/* shares of one norm are no shares of the other */
 	ask = pure ? ask_rho(0.125) : ask_epsilon(true, 0.5, 0);
 	assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_SENSITIVE);
-	pe_free(plan);
+	free_plan(plan);
 	pe_strategy_free(&strategy);
 	pe_workload_free(&workload);
 }
@@ -527,13 +527,13 @@ test_dawa(void **state)
 						 pe_nano_rho_of_pure(PE_ZCDP, 1500 * MILLION) + pe_nano_rho_of_laplace(PE_ZCDP, 500 * MILLION, first));
 		assert_null(pe_plan_noise(plan));
 		assert_true(pe_plan_sensitivity(plan) == 0);
-		pe_free(plan);
+		free_plan(plan);
 		ask = ask_epsilon(false, 2, 1e-6);
 		assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_COST);
-		pe_free(plan);
+		free_plan(plan);
 		ask = ask_epsilon(true, 3e-9, 0);
 		assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_COST);
-		pe_free(plan);
+		free_plan(plan);
 	}
 }
 
@@ -576,7 +576,7 @@ check_exact_model(const table *t, const pe_plan_ask *ask, pe_fit_method method, 
 	if (method == PE_FIT_GD)
 		assert_true(drawn.sum <= cost && drawn.sum > cost - 200);
 	assert_true(ask->accounting == PE_PURE ? drawn.gaussian == 0 && drawn.laplace > 0 : drawn.laplace == 0 && drawn.gaussian > 0);
-	pe_free(plan);
+	free_plan(plan);
 }
 
 static void
@@ -631,7 +631,7 @@ test_approximate_models(void **state)
 		memset(&drawn, 0, sizeof(drawn));
 		pe_plan_fit(plan, &t.source, w, NULL);
 		assert_int_equal(drawn.sum, method == PE_FIT_OBJPERT ? 0 : pe_fit_drawn(&problem));
-		pe_free(plan);
+		free_plan(plan);
 	}
 	table_free(&t);
 }
@@ -652,7 +652,7 @@ refusal_of_model(const table *t, const pe_plan_ask *ask, pe_fit_method method)
 	pe_plan    *plan;
 	pe_plan_status status = plan_model(t, ask, method, &problem, &plan);
 
-	pe_free(plan);
+	free_plan(plan);
 	return status;
 }
 
@@ -678,7 +678,7 @@ test_refused_models(void **state)
 	assert_int_equal(plan_model(&t, &ask, PE_FIT_NONPRIVATE, &problem, &plan), PE_PLAN_MADE);
 	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, 0);
 	assert_true(pe_test_stops_with_bug(run_plan, plan));
-	pe_free(plan);
+	free_plan(plan);
 	table_free(&t);
 }
 
@@ -728,7 +728,7 @@ check_minimum(pe_minimum_method method, bool pure)
 	assert_int_equal(drawn.gaussian, !pure && method == PE_MINIMUM_LAPLACE_DATA ? 1 : 0);
 	assert_int_equal(drawn.sum, method == PE_MINIMUM_LAPLACE_DATA ? cost : 0);
 	pe_affine_free(&f);
-	pe_free(plan);
+	free_plan(plan);
 }
 
 static void
@@ -754,11 +754,11 @@ test_refused_minima(void **state)
 	(void) state;
 	pe_options_init(&pe_minimum_option_table, &problem.options);
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_COST);
-	pe_free(plan);
+	free_plan(plan);
 	problem.options.prior = 1;
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_OPTION);
 	assert_string_equal(what, "prior");
-	pe_free(plan);
+	free_plan(plan);
 }
 
 /* ----------
@@ -928,7 +928,7 @@ test_every_draw_pays(void **state)
 	allowance.left = r.fit.nano;
 	assert_false(pe_test_stops_with_bug(run_objpert, &r));
 	assert_int_equal(allowance.left, 0);
-	pe_free(plan);
+	free_plan(plan);
 	table_free(&t);
 }
 
@@ -962,7 +962,7 @@ test_kinds(void **state)
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_MADE);
 	assert_true(pe_test_stops_with_bug(measure_minimum, plan));
 	assert_null(pe_plan_noise(plan));
-	pe_free(plan);
+	free_plan(plan);
 }
 
 int

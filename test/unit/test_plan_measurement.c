@@ -20,6 +20,7 @@
 
 #include "domain/sums.h"
 #include "plan/private.h"
+#include "plans.h"
 #include "strategy/share.h"
 #include "few_blocks.h"
 #include "numbers.h"
@@ -324,14 +325,6 @@ plan_of(const trial *t, pe_accounting accounting, double cost)
 
 	assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
 	return plan;
-}
-
-static void
-free_plan(pe_plan *plan)
-{
-	pe_free(plan->vector);
-	pe_free(plan->part);
-	pe_free(plan);
 }
 
 static double closest;			/* to all of the cost */

@@ -17,6 +17,7 @@
 
 #include "accounting/conversion.h"
 #include "plan/private.h"
+#include "plans.h"
 #include "strategy/share.h"
 #include "blocks/reconstruct.h"
 #include "block_tables.h"
@@ -159,13 +160,6 @@ plan_it(trial *t, pe_presence presence, pe_neighbours neighbours, int max_rows, 
 	};
 
 	assert_int_equal(pe_plan_of_series(&ask, &series, &t->plan), PE_PLAN_MADE);
-}
-
-static void
-free_plan(pe_plan *plan)
-{
-	pe_free(plan->vector);
-	pe_free(plan);
 }
 
 static void
@@ -892,7 +886,6 @@ test_sums(void **state)
 				sum += (pe_i128) a[i * 2 + j] * pe_continual_entry(&t.time, 7, s) * counts[s * 5 + 3 + j];
 		assert_true(last.exact[i] == sum * ((pe_i128) 1 << t.plan->vector[1].lattice));
 	}
-	pe_free(t.plan->part);
 	free_plan(t.plan);
 	pe_strategy_free(&other);
 	free_trial(&t);
