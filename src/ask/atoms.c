@@ -380,16 +380,11 @@ find_groups(finding *f)
 	pe_aggregation *g = f->g;
 	const pe_workload *workload = &g->space[0].workload;
 	pe_workload product;
-	StringInfoData text;
 
-	initStringInfo(&text);
 	f->counts_once = pe_workload_counts_once(workload);
-	if (strcmp(workload->canonical, "identity") == 0)
-		for (int a = 0; a < g->groups; a++)
-			appendStringInfo(&text, "%sidentity(%s)", a > 0 ? " * " : "", quote_identifier(g->columns[a].name));
-	else
-		appendStringInfo(&text, "(%s)", workload->canonical);
-	f->groups = g->groups > 0 ? text.data : NULL;
+	if (g->groups > 0)
+		f->groups = strcmp(workload->canonical, "identity") == 0 ? pe_text_of_identity(g->columns, g->groups)
+			: psprintf("(%s)", workload->canonical);
 	set_attribute(f, 1);
 	return (g->groups > 0 || workload->queries == 1) && g->groups < PE_MAX_ATTRIBUTES &&
 		parse(f->columns, pe_columns_domain(f->columns, g->groups + 1, 0),

@@ -397,7 +397,7 @@ test_shares(void **state)
  * ------------------------------------------------------------------
  */
 
-/* A rate, of which those that have it and those that have not are measured. */
+/* A rate: units that have it and units that do not are measured. */
 static tally
 run_rate(pe_norm norm, int rows, double rate, long draws)
 {
