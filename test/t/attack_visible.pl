@@ -487,17 +487,13 @@ SKIP:
 
 	my %age = (within => 10, without => 90);
 	my $long = q{repeat('x', 3000)};
-	for my $table (sort keys %age)
-	{
-		ask_ok($node, 'curator', qq{
-			CREATE TABLE $table (age int, note text);
-			ALTER TABLE $table ALTER note SET STORAGE EXTERNAL;
-			INSERT INTO $table SELECT $age{$table}, $long FROM generate_series(1, 300);
-			SELECT dp.create_dataset('$table', '$table', epsilon => 1000);
-			SELECT dp.add_attribute('$table', 'age', 0, 50, 5, outside => 'drop');
-			SELECT dp.add_attribute('$table', 'note', ARRAY['short', $long]);
-			SELECT dp.grant_budget('$table', 'ann', 1000)}, db => 'one');
-	}
+	ask_ok($node, 'curator', qq{
+		CREATE TABLE wide (age int, note text);
+		ALTER TABLE wide ALTER note SET STORAGE EXTERNAL;
+		SELECT dp.create_dataset('wide', 'wide', epsilon => 1000);
+		SELECT dp.add_attribute('wide', 'age', 0, 50, 5, outside => 'drop');
+		SELECT dp.add_attribute('wide', 'note', ARRAY['short', $long]);
+		SELECT dp.grant_budget('wide', 'ann', 1000)}, db => 'one');
 	my $session = session($node, 'ann', db => 'one');
 	my $blocks = sub {
 		session_ok($session, 'SELECT pg_stat_force_next_flush()');
@@ -518,12 +514,27 @@ SKIP:
 		return (sort { $a <=> $b } @grown)[0];
 	};
 	session_ok($session, q{SET stats_fetch_consistency = 'none'});
-	for my $predicate ('', q{, predicate => 'age >= 0'})
+	# One dataset in turn: another one may have a row more on its page of the
+	# catalog. The ledger grows meanwhile, so `within` comes before and after.
+	my %grown;
+	for my $rows ('within', 'without', 'within')
 	{
-		my %least = map { $_ => $least->("dp.histogram('$_', '{age,note}', rho => 0.00001, fresh => true$predicate)") } keys %age;
+		ask_ok($node, 'curator', qq{TRUNCATE wide;
+			INSERT INTO wide SELECT $age{$rows}, $long FROM generate_series(1, 300)}, db => 'one');
+		for my $predicate ('', q{, predicate => 'age >= 0'})
+		{
+			push @{ $grown{$predicate}{$rows} },
+			  $least->("dp.histogram('wide', '{age,note}', rho => 0.00001, fresh => true$predicate)");
+		}
+	}
+	for my $predicate (sort keys %grown)
+	{
+		my ($before, $after) = @{ $grown{$predicate}{within} };
+		my ($without) = @{ $grown{$predicate}{without} };
 
-		cmp_ok($least{within}, '>', 600, '[28] pg_stat_io has counted the blocks of the values');
-		is($least{without}, $least{within}, '[28] and as many of rows that are dropped');
+		cmp_ok($before, '>', 600, '[28] pg_stat_io has counted the blocks of the values');
+		ok($before <= $without && $without <= $after, '[28] and as many of rows that are dropped')
+		  or diag "within $before, without $without, within $after";
 	}
 	$session->quit;
 }
