@@ -133,8 +133,6 @@ pe_serial_periods_read(const pe_serial *s)
 void
 pe_serial_validate(pe_serial *s, bool needs_budget)
 {
-	if (s->request.kind == PE_ASK_COUNTS)
-		s->request.counts.whole = true;
 	check_options(s->series);
 	parse_over(s);
 	s->kind = s->request.kind == PE_ASK_COUNTS ? &pe_serial_counts : &pe_serial_sums;
@@ -448,10 +446,7 @@ fill_request(pe_serial *s)
 	s->request.rows_per_unit = series->rows_per_unit;
 	s->request.method = "optimal";
 	if (series->aggregates == 0)
-	{
-		s->request.counts.whole = true;
 		return;
-	}
 	s->request.sums.aggregate = series->aggregate;
 	s->request.sums.aggregates = series->aggregates;
 	s->request.sums.cells_per_unit = series->cells_per_unit;

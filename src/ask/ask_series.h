@@ -25,7 +25,7 @@ typedef struct pe_serial
 	pe_request	request;		/* for the cells, or the sums */
 	pe_series  *series;
 	pe_asked   *asked;			/* that of the next two which is there */
-	pe_histogram *histogram;	/* counts of one period; */
+	pe_aggregation *counts;		/* of one period; */
 	pe_aggregation *aggregation;	/* or sums */
 	pe_over		over;
 	pe_continual time;

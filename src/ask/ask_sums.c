@@ -163,7 +163,8 @@ load_attributes(pe_aggregation *g)
 
 	pe_check_attributes(request->attributes);
 	g->groups = request->attributes;
-	columns = pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
+	columns = pe_aggregation_is_counts(g) ? pe_columns_load(g->asked.dataset, request->attribute, &g->groups)
+		: pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
@@ -575,7 +576,7 @@ find_spaces(pe_aggregation *g)
 
 	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
 	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
-	pe_histogram_check_rows(&g->space[0].workload);
+	pe_counts_check_rows(&g->space[0].workload);
 	check_grid(g);
 	if (g->on_grid)
 	{
@@ -619,11 +620,25 @@ resolve_names(pe_aggregation *g)
 {
 	g->rules = pe_door_rules(g->asked.dataset);
 	resolve_cells_per_unit(g);
-	parse_aggregates(g);
+	if (!pe_aggregation_is_counts(g))
+		parse_aggregates(g);
 	load_attributes(g);
 	parse_conditions(g);
 	visit_all(g, add_numbers);
 	find_always_there(g);
+}
+
+/* The one sum of counts, in all groups. */
+static void
+count_rows(pe_aggregation *g)
+{
+	g->aggregates = g->needed.sums = 1;
+	g->text[0] = "count(*)";
+	g->needed.sum[0].kind = PE_SUM_ONE;
+	g->space = palloc0(sizeof(*g->space));
+	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
+	find_possible(g);
+	add_part(g, 0, 0, -1);
 }
 
 /* Which sums they need, and which cells. */
@@ -634,6 +649,11 @@ resolve_sums(pe_aggregation *g)
 
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
+	if (pe_aggregation_is_counts(g))
+	{
+		count_rows(g);
+		return;
+	}
 	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -641,6 +661,21 @@ resolve_sums(pe_aggregation *g)
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
 	find_spaces(g);
 	write_texts(g);
+}
+
+/* The accounting, which decides the noise, is known. */
+static void
+resolve_method(pe_aggregation *g)
+{
+	g->method = PE_METHOD_OPTIMAL;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_resolve_method(g);
+}
+
+bool
+pe_aggregation_is_counts(const pe_aggregation *g)
+{
+	return g->asked.request->kind == PE_ASK_COUNTS;
 }
 
 pe_aggregation *
@@ -655,7 +690,9 @@ pe_aggregation_validate(const pe_request *request, bool needs_budget)
 	g->complete = pe_complete_now(g->asked.dataset, g->columns, g->groups + g->quantiles + g->watched);
 	pe_dataset_check_committed(g->asked.dataset);
 	pe_asked_choose_budget(&g->asked, needs_budget);
+	resolve_method(g);
 	resolve_sums(g);
+	pe_counts_check_order(g);
 	return g;
 }
 
@@ -663,6 +700,7 @@ void
 pe_aggregation_restore(pe_aggregation *g)
 {
 	g->stored = true;
+	g->method = PE_METHOD_OPTIMAL;
 	resolve_names(g);
 	resolve_sums(g);
 }
@@ -735,22 +773,46 @@ check_units(const pe_aggregation *g, const pe_space *s)
  * in several cells, the sensitivity of substitute is a multiple of that of
  * add_remove: so is the optimum for it.
  */
-static void
-obtain(pe_aggregation *g, pe_space *s)
+static pe_strategy_key
+strategy_key(const pe_aggregation *g, const pe_space *s)
 {
 	bool		counts = counts_alone(g, s) && s->by_atom == NULL;
 	pe_neighbours neighbours = counts ? g->rules.neighbours : PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
-	pe_strategy_key key = {
+
+	return (pe_strategy_key) {
 		.workload = &s->workload, .possible = s->possible, .possible_of = s->possible_of,
-		.whole = !counts || g->in_periods, .method = PE_METHOD_OPTIMAL,
+		.whole = !counts || g->in_periods || pe_counts_nonnegative(g), .method = g->method,
 		.objective = PE_SUM, .norm = norm, .neighbours = neighbours,
-		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP
+		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP,
+		.bounded = g->bounded
 	};
+}
+
+bool
+pe_aggregation_is_by_blocks(const pe_aggregation *g, const pe_space *s)
+{
+	pe_strategy_key key = strategy_key(g, s);
+
+	return pe_strategy_is_by_blocks(&key);
+}
+
+static int
+spare_of_blocks(const pe_aggregation *g, const pe_space *s)
+{
+	return g->spare > 0 ? g->spare
+		: pe_blocks_spare(g->rules.neighbours, (int32) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX));
+}
+
+void
+pe_aggregation_obtain(pe_aggregation *g, pe_space *s)
+{
+	pe_strategy_key key = strategy_key(g, s);
 
 	if (pe_strategy_is_by_blocks(&key))
-		key.spare = pe_blocks_spare(g->rules.neighbours,
-									(int32) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX));
+		key.spare = spare_of_blocks(g, s);
+	else if (pe_aggregation_is_counts(g))
+		pe_counts_check_memory(g);
 	if (!load_stored(g, s, &key))
 		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
@@ -758,17 +820,13 @@ obtain(pe_aggregation *g, pe_space *s)
 }
 
 /* What follows from blocks takes no cell of the product. */
-static void
-settle_cells(pe_space *s)
+void
+pe_aggregation_settle_cells(pe_space *s)
 {
-	pe_classes	none = {0};
-
+	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
+	s->variance = NULL;
 	if (s->kept.strategy.blocks != NULL)
-	{
-		pe_check_memory(pe_reconstruction_memory(&s->kept.strategy, &s->workload, &none) +
-						pe_blocks_apply_memory(s->kept.strategy.blocks));
 		return;
-	}
 	pe_columns_check_product(s->domain);
 	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
 	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
@@ -777,8 +835,12 @@ settle_cells(pe_space *s)
 void
 pe_aggregation_settle(pe_space *s)
 {
-	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
-	settle_cells(s);
+	pe_classes	none = {0};
+
+	if (s->kept.strategy.blocks != NULL)
+		pe_check_memory(pe_reconstruction_memory(&s->kept.strategy, &s->workload, &none) +
+						pe_blocks_apply_memory(s->kept.strategy.blocks));
+	pe_aggregation_settle_cells(s);
 	s->variance = pe_unit_variances(&s->measured, pe_space_told(s));
 	(void) pe_reconstruction_init(&s->measured, pe_space_told(s), &s->own);
 	s->total_covariance = NULL;
@@ -1113,6 +1175,11 @@ pe_aggregation_measures(const pe_aggregation *g, int space)
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
+	if (pe_aggregation_is_counts(g))
+	{
+		pe_counts_measure(g);
+		return;
+	}
 	pe_check_memory(pe_aggregation_memory(g));
 	if (g->on_grid)
 	{
@@ -1125,7 +1192,7 @@ pe_aggregation_measure(pe_aggregation *g)
 	{
 		if (!pe_aggregation_measures(g, i))
 			continue;
-		obtain(g, &g->space[i]);
+		pe_aggregation_obtain(g, &g->space[i]);
 		pe_aggregation_settle(&g->space[i]);
 	}
 	check_shares(g);
@@ -1219,10 +1286,10 @@ price_grid(pe_aggregation *g)
 	pe_check_memory(pe_quantile_memory(&g->grid));
 }
 
-static const char *
-method_of(const pe_aggregation *g)
+const char *
+pe_aggregation_method(const pe_aggregation *g)
 {
-	return g->on_grid ? "exponential" : "optimal";
+	return g->on_grid ? "exponential" : pe_method_name(g->method);
 }
 
 /* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
@@ -1277,7 +1344,7 @@ canonical_text(pe_aggregation *g, char **names)
 	add_never_null(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	pe_text_end(&text, &g->asked, method_of(g));
+	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }
 
@@ -1334,6 +1401,21 @@ name_strategies(pe_aggregation *g, pe_charge_request *charge)
 }
 
 static void
+fill_sums(pe_aggregation *g)
+{
+	pe_question *question = &g->question;
+
+	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
+	question->sums.sums = &g->sums;
+	question->sums.parts = g->parts;
+	question->sums.part = g->part;
+	question->sums.first_table = g->first_table;
+	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
+	for (int i = 0; i < g->parts; i++)
+		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
+}
+
+static void
 fill_question(pe_aggregation *g)
 {
 	pe_question *question = &g->question;
@@ -1346,19 +1428,15 @@ fill_question(pe_aggregation *g)
 	question->columns = g->columns;
 	question->domain = g->domain;
 	question->predicate = g->selection;
-	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
-	question->sums.sums = &g->sums;
-	question->sums.parts = g->parts;
-	question->sums.part = g->part;
-	question->sums.first_table = g->first_table;
-	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
-	for (int i = 0; i < g->parts; i++)
-		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_ask(g);
+	else
+		fill_sums(g);
 	question->plan = g->asked.plan;
 	question->charge = charge;
-	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g),
+	pe_asked_fill_charge(&g->asked, canonical_text(g, names), pe_aggregation_method(g),
 						 g->space[0].workload.queries * g->aggregates);
-	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
+	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->needed.dropping);
 	charge->attribute = names;
 	charge->attributes = g->groups;
 	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
@@ -1366,22 +1444,28 @@ fill_question(pe_aggregation *g)
 	name_strategies(g, charge);
 }
 
-void
-pe_aggregation_price(pe_aggregation *g)
+/* Of sums: of the cost that is resolved. */
+static void
+price_sums(pe_aggregation *g)
 {
 	double		scale = 1;
 
-	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
-	if (g->on_grid)
-	{
-		price_grid(g);
-		fill_question(g);
-		return;
-	}
 	pe_aggregation_check_max_stderr(g);
 	if (!isnan(g->asked.ask.max_stderr))
 		scale = scale_of_first(g);
 	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1,
 						g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
+}
+
+void
+pe_aggregation_price(pe_aggregation *g)
+{
+	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
+	if (g->on_grid)
+		price_grid(g);
+	else if (pe_aggregation_is_counts(g))
+		pe_counts_price(g);
+	else
+		price_sums(g);
 	fill_question(g);
 }

@@ -32,7 +32,7 @@ typedef struct pe_space
 	pe_kept_strategy kept;
 	pe_measured measured;
 	int32	   *column_of;		/* of each cell: a column of the strategy; NULL: of blocks */
-	double	   *variance;		/* of each query for noise of variance 1 */
+	double	   *variance;		/* of each query for noise of variance 1; of counts NULL: not computed yet */
 	pe_reconstruction own;		/* of the workload */
 
 	/*
@@ -116,6 +116,13 @@ typedef struct pe_aggregation
 	bool		in_periods;		/* of a series: rows of one period */
 	pe_question question;
 
+	/* of counts, which are the one sum of count(*) by a method of choice (ask_counts.h) */
+	pe_method	method;
+	bool		bounded;		/* a quote, which shows how good a strategy can be at best */
+	int			spare;			/* of blocks: pe_blocks_spare, where it is another than a release's; else 0 */
+	double		max_variance;	/* the largest and the mean of all; 0: not computed yet */
+	double		mean_variance;
+
 	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
 	bool		on_grid;
 	pe_quantile_problem grid;
@@ -125,7 +132,10 @@ typedef struct pe_aggregation
 /* The name of a column for an aggregate (sums_name.c): two that differ may have the same one. */
 extern char *pe_aggregation_name(const pe_aggregation *aggregation, int number);
 
-/* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
+/*
+ * Validates a request for sums or counts.  What is to be answered needs a
+ * budget (42501 otherwise); a quote does not.  Inside PE_UNDONE.
+ */
 extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool needs_budget);
 
 /*
@@ -134,7 +144,13 @@ extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool n
  */
 extern void pe_aggregation_restore(pe_aggregation *aggregation);
 
-/* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
+/* Whether it is dp.histogram's: one count of all rows, by a method of choice. */
+extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
+
+/*
+ * Finds the strategies and shares; and makes the plan and the charge.  Not
+ * inside PE_UNDONE: a computation reports its progress.
+ */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
 
@@ -169,8 +185,14 @@ extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 /* Whether any sum is by a space: else it has no strategy. */
 extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space);
 
-/* What follows from the strategy of a space. */
+/* Finds the strategy of a space; whether it will be one of blocks.  Not inside PE_UNDONE, likewise. */
+extern void pe_aggregation_obtain(pe_aggregation *aggregation, pe_space *space);
+extern bool pe_aggregation_is_by_blocks(const pe_aggregation *aggregation, const pe_space *space);
+extern const char *pe_aggregation_method(const pe_aggregation *aggregation);
+
+/* What follows from the strategy of a space; and what takes no look at its queries. */
 extern void pe_aggregation_settle(pe_space *space);
+extern void pe_aggregation_settle_cells(pe_space *space);
 
 /* The answers to all groups from what a release holds; free. */
 typedef struct pe_aggregate_result

@@ -159,11 +159,11 @@ pe_joint_close(pe_joint *joint, pe_dataset *dataset, const char *predicate)
  */
 
 static bool
-same_names(const pe_histogram *h, const pe_release *r)
+same_names(const pe_aggregation *h, const pe_release *r)
 {
-	if (h->attributes != r->attributes)
+	if (h->groups != r->attributes)
 		return false;
-	for (int i = 0; i < h->attributes; i++)
+	for (int i = 0; i < h->groups; i++)
 		if (strcmp(h->columns[i].name, r->columns[i].name) != 0)
 			return false;
 	return true;
@@ -216,14 +216,14 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 
 /* What a direct strategy measures means the same over the same list of attributes only. */
 static bool
-join_known(const pe_histogram *h, pe_known *k)
+join_known(const pe_aggregation *h, pe_known *k)
 {
 	pe_release *r = &k->release;
 	const pe_over_columns measured = {r->columns, r->attributes, &r->workload};
-	const pe_over_columns asked = {h->columns, h->attributes, &h->workload};
+	const pe_over_columns asked = {h->columns, h->groups, &h->space[0].workload};
 
 	return (!r->kept.strategy.direct || same_names(h, r)) &&
-		(!h->asked.request->counts.nonnegative || gives_nonnegative(&r->kept.strategy)) &&
+		(!pe_counts_nonnegative(h) || gives_nonnegative(&r->kept.strategy)) &&
 		pe_known_join(&k->pair, r->dataset, r->predicate_text, &measured, &r->kept.strategy, r->measured.lattice,
 					  &asked);
 }
@@ -249,7 +249,7 @@ pe_known_variances(const pe_known_pair *p)
 /* A release that is looked at. */
 typedef struct look
 {
-	const pe_histogram *h;
+	const pe_aggregation *h;
 	const double *most;			/* NULL: no bound */
 	const char *rows;			/* pe_rows_text of the request */
 	pe_known	known;
@@ -291,7 +291,8 @@ look_at(void *argument)
 		return;
 	if (!join_known(l->h, &l->known))
 		return;
-	l->work = r->kept.strategy.blocks != NULL ? 1e3 * l->h->workload.queries : pow(r->kept.strategy.columns, 3);
+	l->work = r->kept.strategy.blocks != NULL ? 1e3 * l->h->space[0].workload.queries
+		: pow(r->kept.strategy.columns, 3);
 	variance = pe_known_variances(&l->known.pair);
 	if (variance != NULL)
 		measure_errors(l, variance);
@@ -327,7 +328,7 @@ pe_known_budgets(const pe_dataset *dataset)
 
 /* Fills in what the ledger says of a release; payload and value stay NULL. */
 static void
-release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
+release_of_row(const pe_aggregation *h, uint64 row, pe_release *r)
 {
 	r->id = pe_access_int64(row, 1);
 	r->names = pe_access_texts(row, 2, &r->attributes);
@@ -348,7 +349,7 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
  * noise, and of these the newest.
  */
 static pe_release *
-candidates(const pe_histogram *h, uint64 *count)
+candidates(const pe_aggregation *h, uint64 *count)
 {
 	static pe_statement find = {NULL,
 		"SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
@@ -390,18 +391,18 @@ candidates(const pe_histogram *h, uint64 *count)
 }
 
 int64
-pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
+pe_known_find(const pe_aggregation *h, const double *most, double *max_stderr)
 {
 	uint64		count = 0;
 	pe_release *release = NULL;
-	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes,
+	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->groups,
 									h->predicate, &h->complete);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	double		work = 0;
 	int64		best = 0;
 
-	if (h->workload.queries <= MOST_QUERIES)
+	if (h->space[0].workload.queries <= MOST_QUERIES)
 		release = candidates(h, &count);
 	MemoryContextSwitchTo(of_one);
 	for (uint64 i = 0; i < count && work < PE_KNOWN_WORK; i++)
@@ -430,7 +431,7 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
  */
 
 void
-pe_known_read(const pe_histogram *h, int64 id, pe_known *k)
+pe_known_read(const pe_aggregation *h, int64 id, pe_known *k)
 {
 	memset(k, 0, sizeof(*k));
 	k->release.id = id;
@@ -440,15 +441,15 @@ pe_known_read(const pe_histogram *h, int64 id, pe_known *k)
 }
 
 void
-pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
+pe_known_answer(const pe_aggregation *h, const pe_known *k, pe_answers *answers)
 {
 	const pe_blocks *blocks = k->pair.measured.strategy->blocks;
 
-	if (blocks != NULL && h->asked.request->counts.nonnegative)
+	if (blocks != NULL && pe_counts_nonnegative(h))
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
 	pe_answers_init(answers, &k->pair.measured, &k->pair.asked_over, k->pair.joint.columns, k->release.value,
-					pe_release_noise(&k->release), NULL, h->asked.request->counts.nonnegative);
-	pe_labels_init(&answers->labels, &h->workload, h->columns);
+					pe_release_noise(&k->release), NULL, pe_counts_nonnegative(h));
+	pe_labels_init(&answers->labels, &h->space[0].workload, h->columns);
 }
 
 void

@@ -88,11 +88,11 @@ typedef struct pe_known
  * determine all of them with no standard error above most[q] (NULL: no bound), and that error; 0 if there is none.
  * Inside PE_UNDONE.
  */
-extern int64 pe_known_find(const pe_histogram *histogram, const double *most, double *max_stderr);
+extern int64 pe_known_find(const pe_aggregation *counts, const double *most, double *max_stderr);
 
 /* Reads that release; inside PE_UNDONE.  Then answers the request from it. */
-extern void pe_known_read(const pe_histogram *histogram, int64 id, pe_known *known);
-extern void pe_known_answer(const pe_histogram *histogram, const pe_known *known, pe_answers *answers);
+extern void pe_known_read(const pe_aggregation *counts, int64 id, pe_known *known);
+extern void pe_known_answer(const pe_aggregation *counts, const pe_known *known, pe_answers *answers);
 
 /* What keeps a release from being read, or makes it too large to be looked at; other errors are the caller's. */
 extern void pe_known_pass_over(ErrorData *error);

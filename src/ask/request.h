@@ -62,7 +62,6 @@ typedef struct pe_request
 		struct
 		{
 			bool		nonnegative;
-			bool		whole;	/* of a series: one matrix for all cells is measured, if it can be had */
 		}			counts;
 		struct
 		{

@@ -261,6 +261,6 @@ pe_release_reply(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
 	}
-	pe_histogram_check_rows(workload);
+	pe_counts_check_rows(workload);
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, pe_release_noise(r), NULL, false);
 }

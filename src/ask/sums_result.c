@@ -106,7 +106,10 @@ load_strategies(pe_aggregation *g, int64 release, const pe_strategies *all)
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
 		s->kept.id = id;
-		pe_aggregation_settle(s);
+		if (pe_aggregation_is_counts(g))
+			pe_aggregation_settle_cells(s);
+		else
+			pe_aggregation_settle(s);
 	}
 }
 
