@@ -71,10 +71,7 @@ typedef struct counts_call
 
 	/* what is known already */
 	bool		reuse;
-	double	   *most;			/* standard errors of a new release; NULL: any will do */
-	int64		known_release;	/* 0: none */
-	double		known_stderr;
-	pe_known	known;
+	pe_known   *known;			/* NULL: none */
 
 	/* of a quote */
 	double		max_stderr;
@@ -172,39 +169,18 @@ reconstruct(counts_call *c)
 					pe_counts_nonnegative(g));
 }
 
-static void
-look_for_known(counts_call *c)
-{
-	PE_UNDONE();
-	c->known_release = pe_known_find(c->counts, c->most, &c->known_stderr);
-	PE_END_UNDONE();
-}
-
 /* Answers from a release that knows every query at least as precisely as a new one would; false if there is none. */
 static bool
 reuse(pe_call *call)
 {
 	counts_call *c = (counts_call *) call;
-	pe_aggregation *g = c->counts;
-	const double *variance;
-	double		noise;
 
-	if (!c->reuse)
+	c->known = c->reuse ? pe_known_find(c->counts) : NULL;
+	if (c->known == NULL)
 		return false;
-	variance = pe_counts_variances(g);
-	noise = pe_noise_stderr(pe_plan_noise(g->asked.plan));
-	c->most = pe_alloc(g->space[0].workload.queries, sizeof(double));
-	for (int32 q = 0; q < g->space[0].workload.queries; q++)
-		c->most[q] = noise * sqrt(variance[q]);
-	look_for_known(c);
-	if (c->known_release == 0)
-		return false;
-	PE_UNDONE();
-	pe_known_read(g, c->known_release, &c->known);
-	PE_END_UNDONE();
-	pe_known_answer(g, &c->known, &c->answers);
-	call->reply.release_id = c->known_release;
-	pe_known_tell(&c->known.release);
+	pe_known_answer(c->counts, c->known, &c->answers);
+	call->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
 	return true;
 }
 
@@ -260,7 +236,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	c.reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
-	if (c.known_release == 0)
+	if (c.known == NULL)
 		reconstruct(&c);
 	pe_answers_tell_noise(&c.answers);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
@@ -369,9 +345,9 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[14] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
 	values[15] = CStringGetTextDatum(pe_strategy_form(&g->space[0].kept.strategy));
 	nulls[15] = unknown;
-	values[16] = Int64GetDatum(c->known_release);
-	values[17] = Float8GetDatum(c->known_stderr);
-	nulls[16] = nulls[17] = c->known_release == 0;
+	nulls[16] = nulls[17] = c->known == NULL;
+	values[16] = Int64GetDatum(c->known != NULL ? c->known->release.id : 0);
+	values[17] = Float8GetDatum(c->known != NULL ? c->known->max_stderr : 0);
 }
 
 Datum
@@ -380,7 +356,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 	counts_call c = {.call = {.kind = &quote_counts, .fcinfo = fcinfo, .quote = true}};
 
 	quote(&c);
-	look_for_known(&c);
+	c.known = pe_known_most_precise(c.counts);
 	pe_return_rows(fcinfo, 1, 18, make_quote, &c);
 	return (Datum) 0;
 }

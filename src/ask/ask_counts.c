@@ -12,6 +12,7 @@
 
 #include "counts/dawa.h"
 #include "ask/answers.h"
+#include "server/access.h"
 #include "server/arguments.h"
 #include "ask/ask_counts.h"
 #include "server/settings.h"
@@ -198,14 +199,51 @@ pe_counts_ask(pe_aggregation *g)
 	g->question.cells.column_of = g->space[0].column_of;
 }
 
+bool
+pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept)
+{
+	pe_classes	classes;
+	bool		there;
+
+	if (id != 0)
+		return pe_strategy_load_matrix(id, workload, kept);
+	pe_classes_init(&workload, 1, &classes);
+	there = pe_workload_counts_once(workload) &&
+		pe_strategy_optimal(workload, &classes, possible, 1, &kept->strategy) == PE_STRATEGY_OK;
+	return there;
+}
+
+/* What a release measured, which is read again. */
+static void
+load_stored(pe_aggregation *g)
+{
+	pe_space   *s = &g->space[0];
+	int64		id = g->strategies.count > 0 ? g->strategies.id[0] : 0;
+	bool		there;
+
+	PE_UNDONE();
+	there = pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept);
+	PE_END_UNDONE();
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of a release is gone")));
+	s->kept.id = id;
+}
+
 void
 pe_counts_measure(pe_aggregation *g)
 {
 	pe_space   *s = &g->space[0];
 
-	pe_aggregation_obtain(g, s);
-	pe_aggregation_check_measurements(s->kept.strategy.rows, s->kept.strategy.blocks != NULL);
-	pe_counts_check_nonnegative(g);
+	if (g->stored)
+		load_stored(g);
+	else
+	{
+		pe_aggregation_obtain(g, s);
+		pe_aggregation_check_measurements(s->kept.strategy.rows, s->kept.strategy.blocks != NULL);
+		pe_counts_check_nonnegative(g);
+	}
 	pe_aggregation_settle_cells(s);
 	g->part[0] = pe_plan_whole(&s->kept.strategy);
 }
@@ -261,18 +299,4 @@ pe_counts_price(pe_aggregation *g)
 	}
 	pe_asked_check_plan(&g->asked, pe_plan_of_counts(&g->asked.ask, &counts, &g->asked.plan),
 						dawa ? pe_plan_least_dawa() : 1, g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
-}
-
-bool
-pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept)
-{
-	pe_classes	classes;
-	bool		there;
-
-	if (id != 0)
-		return pe_strategy_load_matrix(id, workload, kept);
-	pe_classes_init(&workload, 1, &classes);
-	there = pe_workload_counts_once(workload) &&
-		pe_strategy_optimal(workload, &classes, possible, 1, &kept->strategy) == PE_STRATEGY_OK;
-	return there;
 }

@@ -700,7 +700,7 @@ void
 pe_aggregation_restore(pe_aggregation *g)
 {
 	g->stored = true;
-	g->method = PE_METHOD_OPTIMAL;
+	g->method = pe_aggregation_is_counts(g) ? pe_method_of_text(g->asked.request->method) : PE_METHOD_OPTIMAL;
 	resolve_names(g);
 	resolve_sums(g);
 }

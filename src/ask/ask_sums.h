@@ -335,8 +335,12 @@ typedef struct pe_stored_aggregates
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 
-/* The same in steps, inside PE_UNDONE: what was asked; then what was measured. */
-extern pe_stored_aggregates *pe_aggregation_restored(int64 id);
+/*
+ * The same in steps, inside PE_UNDONE: what was asked, of a row of the ledger,
+ * as_counts: by dp.histogram; then, once pe_aggregation_measure has found its
+ * strategies, what was measured.
+ */
+extern pe_stored_aggregates *pe_aggregation_restored_of(const pe_release *row, bool as_counts);
 extern void pe_aggregation_read(pe_stored_aggregates *stored);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * known_sums.c
- *	  What stored releases know of a request for aggregates.  See known.h.
+ *	  The release that a request follows from: the search.  See known.h.
  *
  * The variance of an aggregate grows with that of each of its sums
  * (counts/aggregate.h): where every sum follows from a release with at most the
@@ -16,13 +16,23 @@
 #include "utils/memutils.h"
 
 #include "ask/atoms.h"
+#include "ask/ask_counts.h"
 #include "ask/known.h"
+#include "blocks/blocks.h"
+#include "ledger/budget.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
 
-/* The number of releases that are looked at: the dearest that may serve. */
-#define MOST_RELEASES "20"
+/* So many of the newest releases may serve; of them the dearest are looked at, for sums so many. */
+#define MOST_RELEASES "1000"
+#define MOST_OF_SUMS 20
+
+/* Counts of more queries are not looked for: their errors are not computed one by one. */
+#define MOST_QUERIES 10000000
+
+/* Releases are looked at until the cubes of their numbers of columns add up to this: about a second. */
+#define MOST_WORK 5e9
 
 /* Noises of the same size are the same up to rounding. */
 #define ROUNDING 1e-9
@@ -144,12 +154,14 @@ part_of(const pe_aggregation *g, int i, const pe_aggregation *of)
 /* A release that is looked at. */
 typedef struct look
 {
-	const pe_aggregation *asked;
-	const pe_aggregate_noise *most; /* of what would be measured */
+	pe_aggregation *asked;
+	const pe_aggregate_noise *most; /* of what would be measured; NULL: any will do */
+	const pe_release *row;
+	bool		answers;		/* else nothing is read of what was measured that is not needed */
 	pe_stored_aggregates *stored;
-	pe_aggregate_noise noise;		/* of what was */
-	pe_aggregation *answered;
+	pe_known	known;
 	bool		serves;
+	double		work;			/* as of MOST_WORK */
 } look;
 
 static bool
@@ -170,17 +182,41 @@ is_same_space(const pe_space *s, const pe_space *t)
 	return s->kept.id == t->kept.id && is_same_groups(s, t);
 }
 
+/* Whether what part i would measure is known as precisely from part j of the release. */
 static bool
-is_precise(const look *l, int i, int j, const double *variance)
+is_precise(look *l, int i, int j, const double *variance)
 {
 	const pe_space *s = &l->asked->space[l->asked->source[i].space];
-	double		most = pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING);
-	double		noise = pe_noise_stderr(l->noise.of_part[j]);
+	double		most = l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING) : INFINITY;
+	double		noise = pe_noise_stderr(l->known.noise.of_part[j]);
 
 	for (int32 q = 0; q < s->workload.queries; q++)
-		if (noise * sqrt(variance[q]) > most * sqrt(s->variance[q]))
+	{
+		double		error = noise * sqrt(variance[q]);
+
+		l->known.max_stderr = Max(l->known.max_stderr, error);
+		if (l->most != NULL && error > most * sqrt(s->variance[q]))
 			return false;
+	}
 	return true;
+}
+
+/* What a direct strategy measures means the same over the same list of attributes only. */
+static bool
+means_the_same(const pe_space *s, const pe_space *t)
+{
+	bool		same = s->attributes == t->attributes;
+
+	for (int a = 0; a < s->attributes && same; a++)
+		same = strcmp(s->columns[a].name, t->columns[a].name) == 0;
+	return same || !t->kept.strategy.direct;
+}
+
+/* Whether counts that are not negative can be had from it. */
+static bool
+gives_nonnegative(const pe_strategy *strategy)
+{
+	return strategy->blocks != NULL ? strategy->blocks->kind == PE_BLOCKS_MARGINALS : !strategy->direct;
 }
 
 /* What part i is answered from: a space of its own, with the errors of what was measured; NULL: it cannot be. */
@@ -196,14 +232,16 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 	pe_space   *derived = palloc(sizeof(*derived));
 
 	*derived = *s;
-	if (is_same_space(s, t))
+	if (!pe_aggregation_is_counts(g) && is_same_space(s, t))
 	{
 		derived->variance = t->variance;
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */
-	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) ||
-		!pe_known_join(pair, g->asked.dataset, g->predicate, &measured, &t->kept.strategy, l->noise.lattice[j], &asked))
+	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
+		(pe_counts_nonnegative(g) && !gives_nonnegative(&t->kept.strategy)) ||
+		!pe_known_join(pair, of->asked.dataset, g->predicate, &measured, &t->kept.strategy,
+					   l->known.noise.lattice[j], &asked))
 		return NULL;
 	derived->variance = pe_known_variances(pair);
 	derived->derived = true;
@@ -249,7 +287,7 @@ same_parts_serve(const look *l, int sum, int stored_sum)
 		if (i < 0)
 			return true;
 		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
-			pe_noise_stderr(l->noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
+			pe_noise_stderr(l->known.noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
 			return false;
 	}
 }
@@ -363,7 +401,7 @@ add_shared(const look *l, int sum, int stored_sum, shared_sums *shared)
 		if (shared->sum[k].sum[0] == sum)
 			return true;
 	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {pe_noise_stderr(l->most->of_part[i]),
-		pe_noise_stderr(l->noise.of_part[j])}};
+		pe_noise_stderr(l->known.noise.of_part[j])}};
 	shared->sums++;
 	return to->noise[1] < INFINITY;
 }
@@ -399,13 +437,13 @@ place_of(const pe_aggregation *g, const char *text)
 	return -1;
 }
 
-/* The release's own aggregates, those that are asked for in their order; estimate: as of derive. */
+/* The release's own aggregates, those that are asked for in their order. */
 static bool
-derive_same(look *l, double **estimate)
+derive_same(look *l)
 {
 	const pe_aggregation *g = l->asked;
 	pe_aggregation *of = &l->stored->aggregation;
-	pe_aggregation *a = l->answered = palloc(sizeof(*a));
+	pe_aggregation *a = l->known.aggregation = palloc(sizeof(*a));
 	shared_sums *shared = palloc0(sizeof(*shared));
 
 	*a = *of;
@@ -421,25 +459,44 @@ derive_same(look *l, double **estimate)
 	}
 	if (!is_same_groups(&g->space[0], &of->space[0]) || !shared_sums_serve(l, shared->sum, shared->sums))
 		return false;
-	if (estimate != NULL)
+	if (l->answers)
 	{
-		*estimate = pe_alloc(pe_aggregation_estimates(a), sizeof(double));
-		pe_aggregation_estimate(a, &l->noise, l->stored->measured, *estimate);
+		l->known.estimate = pe_alloc(pe_aggregation_estimates(a), sizeof(double));
+		pe_aggregation_estimate(a, &l->known.noise, l->stored->measured, l->known.estimate);
 	}
 	return true;
 }
 
-/* The request with the noise and the spaces of a release; at: estimates of all parts, NULL: not asked for. */
+/* What part i of the request is, from part j of the release. */
+static int32
+estimate_part(look *l, int i, int j, const pe_space *s, const pe_known_pair *pair, double *at)
+{
+	const pe_aggregation *of = &l->stored->aggregation;
+	const int64 *y = l->stored->measured + pe_aggregation_rows_before(of, j);
+
+	if (pe_aggregation_is_counts(l->asked))
+	{
+		l->known.pair = *pair;
+		l->known.measured = y;
+		return 0;
+	}
+	return pe_aggregation_estimate_part(of, &l->known.noise, j, l->asked, i, s->derived ? pair : NULL, y, at);
+}
+
+/* The request with the noise and the spaces of a release. */
 static bool
-derive_parts(look *l, double *at)
+derive_parts(look *l)
 {
 	const pe_aggregation *g = l->asked;
 	const pe_aggregation *of = &l->stored->aggregation;
-	pe_aggregation *a = l->answered = palloc(sizeof(*a));
+	pe_aggregation *a = l->known.aggregation = palloc(sizeof(*a));
 	pe_noise  **noise = palloc0(g->parts * sizeof(*noise));
+	double	   *at = NULL;
 
 	*a = *g;
 	a->space = palloc0((g->parts + 1) * sizeof(*a->space));
+	if (l->answers && !pe_aggregation_is_counts(g))
+		at = l->known.estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
 	for (int i = 0; i < g->parts; i++)
 	{
 		int			j = part_of(g, i, of);
@@ -451,35 +508,36 @@ derive_parts(look *l, double *at)
 		/* the groups are those of the first space */
 		a->space[i + 1] = *s;
 		a->source[i].space = i + 1;
-		noise[i] = l->noise.of_part[j];
+		noise[i] = l->known.noise.of_part[j];
 		a->part[i].strategy = of->part[j].strategy;
-		if (at != NULL)
-			at += pe_aggregation_estimate_part(of, &l->noise, j, g, i, s->derived ? &pair : NULL,
-											   l->stored->measured + pe_aggregation_rows_before(of, j), at);
+		if (l->answers)
+			at += estimate_part(l, i, j, s, &pair, at);
 	}
 	a->space[0] = g->space[0];
-	l->noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
+	l->known.noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
 	return true;
 }
 
-/* What is answered, with its estimates, NULL: they are not asked for; false if it is not known. */
-static bool
-derive(look *l, double **estimate)
+/* What it takes to know the errors of a release. */
+static double
+work_of(const pe_aggregation *g, const pe_aggregation *of)
 {
-	if (has_atoms(l->asked) || has_atoms(&l->stored->aggregation))
-		return derive_same(l, estimate);
-	if (estimate != NULL)
-		*estimate = pe_alloc(pe_aggregation_estimates(l->asked), sizeof(double));
-	return derive_parts(l, estimate != NULL ? *estimate : NULL);
+	double		work = 0;
+
+	for (int i = 0; i < of->spaces; i++)
+		work += of->space[i].kept.strategy.blocks != NULL ? 1e3 * g->space[0].workload.queries
+			: pow(of->space[i].kept.strategy.columns, 3);
+	return work;
 }
 
 /* Restores a release; what is cheap to see of it comes first. */
 static bool
-restore_similar(look *l, int64 id)
+restore_similar(look *l)
 {
-	const pe_aggregation *of;
+	bool		counts = pe_aggregation_is_counts(l->asked);
+	pe_aggregation *of;
 
-	l->stored = pe_aggregation_restored(id);
+	l->stored = pe_aggregation_restored_of(l->row, counts && l->row->workload_text != NULL);
 	of = &l->stored->aggregation;
 	if (of->on_grid || !declared_alike(l->asked, of) ||
 		strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
@@ -487,23 +545,32 @@ restore_similar(look *l, int64 id)
 	for (int i = 0; i < l->asked->parts && !has_atoms(l->asked) && !has_atoms(of); i++)
 		if (part_of(l->asked, i, of) < 0)
 			return false;
-	pe_aggregation_read(l->stored);
-	l->noise = pe_aggregation_noise(of, l->stored->release.nano);
+	pe_aggregation_measure(of);
+	l->work = work_of(l->asked, of);
+	if (l->answers || of->parts > 1)	/* the shares stand there */
+		pe_aggregation_read(l->stored);
+	l->known.noise = pe_aggregation_noise(of, l->row->nano);
 	return true;
 }
 
-typedef struct look_at
+/* What keeps a release from being read, or makes it too large to be looked at; other errors are the caller's. */
+static void
+pass_over(ErrorData *error)
 {
-	look		look;
-	int64		id;
-} look_at;
+	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE &&
+		error->sqlerrcode != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
+		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY && error->sqlerrcode != ERRCODE_DATA_CORRUPTED)
+		ReThrowError(error);
+	FreeErrorData(error);
+}
 
 static void
 look_at_release(void *argument)
 {
-	look_at    *at = argument;
+	look	   *l = argument;
 
-	at->look.serves = restore_similar(&at->look, at->id) && derive(&at->look, NULL);
+	l->serves = restore_similar(l) &&
+		(has_atoms(l->asked) || has_atoms(&l->stored->aggregation) ? derive_same(l) : derive_parts(l));
 }
 
 /* ------------------------------------------------------------------
@@ -511,119 +578,184 @@ look_at_release(void *argument)
  * ------------------------------------------------------------------
  */
 
-#define COST "coalesce((request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8)"
-
-/*
- * Those that have the attributes of the groups, of the same rows; of several
- * that asked for the same the dearest, of these the newest.
- */
-static int64 *
-candidates(const pe_aggregation *g, uint64 *count)
+/* The budgets that are open to the current user, int8[]; for an owner, all: what they paid for may be used. */
+static Datum
+open_budgets(const pe_dataset *dataset)
 {
-	static pe_statement find = {NULL,
-		"SELECT id FROM (SELECT DISTINCT ON (attributes, request::jsonb->'workload', request::jsonb->'aggregates', "
-		"declared) id, " COST " AS nano "
-		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal' AND accounting = $3 "
-		"AND attributes @> $4 "
-		"AND predicate IS NOT DISTINCT FROM $5 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $6 "
-		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($7)) "
-		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($7) "
-		"AND c.release_id IS NOT NULL)) "
-		"ORDER BY attributes, request::jsonb->'workload', request::jsonb->'aggregates', declared, " COST
-		" DESC, id DESC) best "
-		"ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 7,
-	{INT8OID, INT4OID, TEXTOID, TEXTARRAYOID, TEXTOID, INT8OID, INT8ARRAYOID}};
-	const pe_dataset *dataset = g->asked.dataset;
+	List	   *seen = pe_budgets_seen(dataset);
+	Datum	   *ids = palloc((list_length(seen) + 1) * sizeof(Datum));
+	int			count = 0;
+	ListCell   *cell;
+
+	foreach(cell, seen)
+		ids[count++] = Int64GetDatum(((pe_budget *) lfirst(cell))->id);
+	return PointerGetDatum(construct_array(ids, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static Datum
+names_of_groups(const pe_aggregation *g)
+{
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
-	Datum		values[7] = {
-		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
-		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)), 0,
-		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
-		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), pe_known_budgets(dataset)
-	};
-	MemoryContext here = CurrentMemoryContext;
-	int64	   *found;
-	pe_access	access;
 
 	for (int i = 0; i < g->groups; i++)
 		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
-	values[3] = PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
+	return PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* What the ledger says of one; its rows are those of the request, as they were declared then. */
+static void
+take_row(const pe_aggregation *g, uint64 row, pe_release *r)
+{
+	pe_release_of_row(row, r);
+	r->dataset = palloc(sizeof(*r->dataset));
+	*r->dataset = *g->asked.dataset;
+	r->dataset->as_of = (int) pe_access_int64(row, PE_RELEASE_DECLARED);
+}
+
+/*
+ * Those of the same rows that may serve, the dearest first: of several that
+ * measured the same only this one, and of these the newest.  For sums those
+ * that have the attributes of the groups.
+ */
+static pe_release *
+candidates(const pe_aggregation *g, uint64 *count)
+{
+	static pe_statement find = {NULL,
+		"SELECT " PE_RELEASE_ROW " FROM ("
+		"SELECT DISTINCT ON (attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
+		"strategy_id, accounting, declared, request::jsonb->'complete') * "
+		"FROM (SELECT * FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
+		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method <> 'dawa' "
+		"AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
+		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
+		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
+		"AND c.release_id IS NOT NULL)) "
+		"AND (workload IS NOT NULL AND $6 OR method = 'optimal') "
+		"AND ($6 OR accounting = $7 AND attributes @> $8) "
+		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
+		"ORDER BY attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
+		"strategy_id, accounting, declared, request::jsonb->'complete', " PE_RELEASE_NANO " DESC, id DESC) best "
+		"ORDER BY " PE_RELEASE_NANO " DESC, id DESC", 8,
+	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID, BOOLOID, TEXTOID, TEXTARRAYOID}};
+	const pe_dataset *dataset = g->asked.dataset;
+	Datum		values[8] = {
+		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
+		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
+		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), open_budgets(dataset),
+		BoolGetDatum(pe_aggregation_is_counts(g)),
+		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)), names_of_groups(g)
+	};
+	MemoryContext here = CurrentMemoryContext;
+	pe_release *found;
+	pe_access	access;
+
 	pe_access_begin(&access);
-	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "    n  ");
-	found = MemoryContextAlloc(here, (*count + 1) * sizeof(*found));
+	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "  n     ");
+	found = MemoryContextAllocZero(here, (*count + 1) * sizeof(*found));
+	MemoryContextSwitchTo(here);
 	for (uint64 row = 0; row < *count; row++)
-		found[row] = pe_access_int64(row, 1);
+		take_row(g, row, &found[row]);
 	pe_access_end(&access);
 	return found;
 }
 
-/* What it takes to know the errors of a release, as of PE_KNOWN_WORK. */
-static double
-work_of(const pe_aggregation *of)
+/* Whether one that serves is the better; of sums the first is the dearest, and all of its sums are as precise. */
+static bool
+is_better(const look *l, const pe_known *best)
 {
-	double		work = 0;
-
-	for (int i = 0; i < of->spaces; i++)
-		work += pow(of->space[i].kept.strategy.columns, 3);
-	return work;
+	return l->serves && (best->release.id == 0 || l->known.max_stderr < best->max_stderr);
 }
 
-/* The first that serves; 0: none.  What it takes to look is gone then. */
-static int64
-find_serving(const pe_aggregation *g, const pe_aggregate_noise *most)
+/* Of the releases the one that serves best: its row and largest error; else none, 0.  What it takes to look is gone. */
+static pe_known
+find_best(pe_aggregation *g, const pe_aggregate_noise *most, const pe_release *row, uint64 count)
 {
+	bool		counts = pe_aggregation_is_counts(g);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
-	uint64		count;
-	int64	   *found;
-	int64		serving = 0;
+	pe_known	best = {0};
 	double		work = 0;
 
-	PE_UNDONE();
-	found = candidates(g, &count);
-	PE_END_UNDONE();
 	MemoryContextSwitchTo(of_one);
-	for (uint64 i = 0; i < count && serving == 0 && work < PE_KNOWN_WORK; i++)
+	for (uint64 i = 0; i < count && work < MOST_WORK && (counts || (i < MOST_OF_SUMS && best.release.id == 0)); i++)
 	{
-		look_at		at = {.look = {.asked = g, .most = most}, .id = found[i]};
-		ErrorData  *error = pe_run_undone(look_at_release, &at);
+		look		l = {.asked = g, .most = most, .row = &row[i]};
+		ErrorData  *error = pe_run_undone(look_at_release, &l);
 
 		if (error != NULL)
-			pe_known_pass_over(error);
-		else if (at.look.serves)
-			serving = found[i];
-		work += at.look.stored != NULL ? work_of(&at.look.stored->aggregation) : 0;
+			pass_over(error);
+		else if (is_better(&l, &best))
+			best = (pe_known) {.release = row[i], .max_stderr = l.known.max_stderr};
+		work += l.work;
 		MemoryContextReset(of_one);
 	}
 	MemoryContextSwitchTo(here);
 	MemoryContextDelete(of_one);
-	return serving;
+	return best;
 }
 
-pe_known_sums *
-pe_known_aggregates(const pe_aggregation *g)
+static pe_known
+search(pe_aggregation *g, const pe_aggregate_noise *most)
 {
-	pe_known_sums *known;
-	pe_aggregate_noise most;
-	look		l = {.asked = g, .most = &most};
-	double	   *estimate = NULL;
-	int64		id;
+	pe_release *row;
+	uint64		count;
 
-	if (g->on_grid)				/* nothing is measured: no two choices can be compared */
-		return NULL;
-	most = pe_aggregation_noise(g, pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting));
-	id = find_serving(g, &most);
-	if (id == 0)
-		return NULL;
+	/* of what is chosen on a grid nothing is measured: no two choices can be compared */
+	if (g->on_grid || g->space[0].workload.queries > MOST_QUERIES)
+		return (pe_known) {0};
 	PE_UNDONE();
-	if (!restore_similar(&l, id) || !derive(&l, &estimate))
-		elog(ERROR, "release " INT64_FORMAT " does not answer the request", id);
+	row = candidates(g, &count);
 	PE_END_UNDONE();
-	known = palloc0(sizeof(*known));
+	return find_best(g, most, row, count);
+}
+
+pe_known *
+pe_known_most_precise(pe_aggregation *g)
+{
+	pe_known   *known = palloc(sizeof(*known));
+
+	*known = search(g, NULL);
+	return known->release.id != 0 ? known : NULL;
+}
+
+pe_known *
+pe_known_find(pe_aggregation *g)
+{
+	int64		nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting);
+	pe_aggregate_noise most;
+	pe_known	best;
+	pe_known   *known;
+	look		l = {.asked = g, .most = &most, .answers = true};
+
+	if (!g->on_grid)
+		most = pe_aggregation_noise(g, nano);
+	if (pe_aggregation_is_counts(g))
+		(void) pe_counts_variances(g);
+	best = search(g, &most);
+	if (best.release.id == 0)
+		return NULL;
+	l.row = &best.release;
+	PE_UNDONE();
+	look_at_release(&l);
+	PE_END_UNDONE();
+	if (!l.serves)
+		elog(ERROR, "release " INT64_FORMAT " does not answer the request", best.release.id);
+	known = palloc(sizeof(*known));
+	*known = l.known;
 	known->release = l.stored->release;
-	known->aggregation = l.answered;
-	known->noise = l.noise;
-	known->estimate = estimate;
 	return known;
+}
+
+void
+pe_known_answer(const pe_aggregation *g, const pe_known *k, pe_answers *answers)
+{
+	pe_measured measured = k->pair.measured;
+	const pe_blocks *blocks = measured.strategy->blocks;
+
+	measured.workload = &k->pair.measured_over;
+	if (blocks != NULL && pe_counts_nonnegative(g))
+		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
+	pe_answers_init(answers, &measured, &k->pair.asked_over, k->pair.joint.columns, k->measured, k->noise.of_part[0],
+					NULL, pe_counts_nonnegative(g));
+	pe_labels_init(&answers->labels, &g->space[0].workload, g->columns);
 }

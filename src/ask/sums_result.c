@@ -873,6 +873,7 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 
 	for (int i = 0; i < g->parts; i++)
 	{
+		pe_check_memory(pe_strategy_sensitivity_memory(g->part[i].strategy, g->rules.neighbours));
 		of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		lattice[i] = pe_plan_lattices_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		if (of_part[i] == NULL)
