@@ -13,7 +13,6 @@
 #include "optimum/optimum.h"
 #include "blocks/reconstruct.h"
 #include "server/settings.h"
-#include "noise/interval.h"
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)
@@ -138,6 +137,18 @@ scale_estimates(const pe_measured *measured, const pe_noise *noise, pe_answers *
 		answers->estimate[q] *= unit;
 }
 
+/* An estimate that is a whole number of the noise's units is one up to rounding. */
+void
+pe_interval_around(pe_confidence *confidence, double variance, int32 summands, int shift, double estimate,
+				   double *lower, double *upper)
+{
+	double		half = pe_confidence_half(confidence, variance, summands);
+	double		middle = summands > 0 ? ldexp(rint(ldexp(estimate, shift)), -shift) : estimate;
+
+	*lower = middle - half;
+	*upper = middle + half;
+}
+
 /* Standard errors, and intervals around the unbiased estimates. */
 static void
 fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *variance, pe_answers *answers)
@@ -155,12 +166,8 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	pe_confidence_init(&confidence, noise, r->measured->strategy->rows, PE_MISS);
 	for (int32 q = 0; q < answers->queries; q++)
 	{
-		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
-		double		middle = summands[q] > 0 ? ldexp(rint(ldexp(answers->estimate[q], shift)), -shift)
-			: answers->estimate[q];
-
-		answers->lower[q] = middle - half;
-		answers->upper[q] = middle + half;
+		pe_interval_around(&confidence, answers->stderr_[q], summands[q], shift, answers->estimate[q],
+						   &answers->lower[q], &answers->upper[q]);
 		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
 	}
 	pe_confidence_free(&confidence);

@@ -9,7 +9,7 @@
 #include "blocks/reconstruct.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "noise/noise.h"
+#include "noise/interval.h"
 
 /*
  * Parses the text of a workload that gives its own numbers of cells.  Errors,
@@ -61,6 +61,13 @@ extern size_t pe_answers_memory(const pe_workload *workload, const pe_column *co
 extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
 							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance,
 							bool nonnegative);
+
+/*
+ * The interval around an estimate: variance and summands as of
+ * pe_confidence_half, and the shift of the noise (noise.h).
+ */
+extern void pe_interval_around(pe_confidence *confidence, double variance, int32 summands, int shift, double estimate,
+							   double *lower, double *upper);
 
 /* The NOTICE of near_zero.h, where answers are shown. */
 extern void pe_answers_tell_noise(const pe_answers *answers);

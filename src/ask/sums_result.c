@@ -27,6 +27,10 @@ typedef struct measured_part
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
+
+	/* of counts, for their intervals */
+	int32	   *summands;		/* as of pe_reconstruction_summands; NULL: not looked at yet */
+	pe_confidence confidence;
 } measured_part;
 
 /* What answers are worked out from. */
@@ -40,6 +44,7 @@ typedef struct reading
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
 	pe_sum_noise *noise;		/* room for those of a group; NULL: all sums have their own */
 	pe_error_law law;
+	bool		is_release;		/* of one measurement, which is answered: counts have the law of its noise */
 	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
 } reading;
 
@@ -505,6 +510,12 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 static void
 end(reading *r)
 {
+	for (int i = 0; i < r->g->parts; i++)
+		if (r->part[i].summands != NULL)
+		{
+			pe_confidence_free(&r->part[i].confidence);
+			pe_free(r->part[i].summands);
+		}
 	pe_free(r->total);
 	pe_free(r->noise);
 	pe_free(r->estimate);
@@ -532,6 +543,45 @@ fill_noise(const reading *r, int32 group)
 			}
 }
 
+/* The part that measures a count by itself, or -1. */
+static int
+part_of_count(const reading *r, const pe_aggregate *a)
+{
+	const pe_source_of_part *source = r->g->source;
+
+	for (int i = 0; i < r->g->parts && r->is_release && a->kind == PE_AGG_COUNT; i++)
+		if (source[i].row_of == NULL && source[i].term < 0 && source[i].sum == a->sum[PE_USE_N] &&
+			!is_of_ranks(r->g, i))
+			return i;
+	return -1;
+}
+
+/* What is answered from another release: any weights. */
+static void
+look_at_summands(const reading *r, int i)
+{
+	measured_part *part = &r->part[i];
+	const pe_space *s = space_of(r->g, i);
+
+	if (part->summands != NULL)
+		return;
+	part->summands = pe_alloc(s->workload.queries, sizeof(int32));
+	if (!s->derived)
+		pe_reconstruction_summands(&s->own, s->variance, part->summands);
+	pe_confidence_init(&part->confidence, part->noise, r->g->part[i].strategy->rows, r->miss);
+}
+
+/* As dp.histogram and dp.answer tell it. */
+static void
+put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result *result)
+{
+	const measured_part *part = &r->part[i];
+
+	look_at_summands(r, i);
+	pe_interval_around(&r->part[i].confidence, space_of(r->g, i)->variance[query], part->summands[query],
+					   pe_noise_shift(part->noise), result->estimate, &result->lower, &result->upper);
+}
+
 static void
 answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 {
@@ -539,6 +589,7 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	const pe_aggregate *a = &g->aggregate[i];
 	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
 	pe_quotient answer;
+	int			part;
 
 	pe_poll();
 	fill_noise(r, group);
@@ -546,6 +597,9 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
 							   : NULL, &r->law, &answer);
 	*result = result_of(&answer);
+	part = part_of_count(r, a);
+	if (part >= 0)
+		put_interval_of_count(r, part, group, result);
 }
 
 /* ------------------------------------------------------------------
@@ -857,6 +911,7 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	reading		r;
 
 	begin(&r, g, noise, estimate, variance);
+	r.is_release = noise->times == 1 && variance == 1;
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
 			if (g->aggregate[i].kind != PE_AGG_QUANTILE)

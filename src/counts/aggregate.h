@@ -28,7 +28,8 @@
  * covariance.  Sums of one function by atoms (domain/sums.h) have noise in
  * common: each is then linear in independent parts of it.
  *
- * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
+ * Intervals.  Of a count that is measured by itself: noise/interval.h, as of a
+ * histogram.  Of other counts and sums: quotient.h.  Of averages, ratios and shares:
  * Fieller's sets (quotient.h).  Of all others: the values that they have at
  * sums whose distance from those measured is at most z, in standard
  * errors, z that of one normal number.  For a quotient this is
