@@ -10,7 +10,7 @@
 
 #include "ask/sums_call.h"
 #include "server/arguments.h"
-#include "ask/near_zero.h"
+#include "ask/answers.h"
 #include "server/return_rows.h"
 #include "server/settings.h"
 

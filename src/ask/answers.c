@@ -6,10 +6,11 @@
 
 #include <math.h>
 
+#include "access/xact.h"
+
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/literals.h"
-#include "ask/near_zero.h"
 #include "optimum/optimum.h"
 #include "blocks/reconstruct.h"
 #include "server/settings.h"
@@ -231,6 +232,30 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	}
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
+}
+
+/* With fewer groups it is plain that they are alike. */
+#define LEAST_GROUPS 5
+
+void
+pe_near_zero_add(pe_near_zero *count, double estimate, double stderr_)
+{
+	count->groups++;
+	count->near += fabs(estimate) < PE_NEAR_ZERO * stderr_;
+}
+
+void
+pe_near_zero_tell(const pe_near_zero *count, const char *more)
+{
+	static TimestampTz told;
+
+	if (count->groups < LEAST_GROUPS || count->near <= count->groups / 2 || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", count->near,
+					count->groups, PE_NEAR_ZERO),
+			 errhint("Group by fewer or larger groups%s.", more != NULL ? more : "")));
 }
 
 void

@@ -43,7 +43,7 @@ typedef struct pe_space
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
-	bool		derived;		/* answers follow from what was measured elsewhere (known_sums.c) */
+	bool		derived;		/* answers follow from what was measured elsewhere (known.c) */
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
 	double	   *above_variance;

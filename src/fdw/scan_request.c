@@ -18,7 +18,7 @@
 #include "utils/typcache.h"
 
 #include "server/arguments.h"
-#include "ask/near_zero.h"
+#include "ask/answers.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"

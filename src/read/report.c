@@ -13,7 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "server/arguments.h"
-#include "ask/replay.h"
+#include "ask/request.h"
 #include "read/report.h"
 #include "server/return_rows.h"
 #include "noise/interval.h"
