@@ -167,11 +167,12 @@ gather_sum_row(void *argument, pe_u128 cell, bool counts)
 	pe_accumulator_add_sum_row(a, &row);
 }
 
-/* A table of units that are counted once in each cell. */
+/* A table of units that are counted once in each cell, or of rows that the cut left out. */
 typedef struct people
 {
 	const pe_accumulator *a;
 	int32_t		table;
+	int			sign;			/* of rows: what they add */
 } people;
 
 /* The cell of that table that a row of a unit is in, and whether it counts there. */
@@ -201,7 +202,37 @@ count_people(pe_accumulator *a, const pe_periods_cut *periods)
 	for (int32_t t = 0; t < a->summed.sums; t++)
 		if (a->summed.sum[t].kind == PE_SUM_UNITS)
 			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, periods,
-								  cell_of_people, &(people) {a, t}, count_unit);
+								  cell_of_people, &(people) {a, t, 0}, count_unit);
+}
+
+static void
+add_kept(void *argument, pe_u128 cell, bool counts)
+{
+	const people *p = argument;
+	pe_u128		group;
+	bool		has = cell_of_people(argument, cell, &group);
+
+	p->a->count[p->a->tables.first[p->table] + (int64_t) group] += p->sign * (has & counts);
+}
+
+/* Adds what a cut to so many rows leaves. */
+static void
+add_cut(pe_accumulator *a, int32_t table, int64_t rows, const pe_periods_cut *periods, int sign)
+{
+	pe_units_choose(&a->units, &a->keys, rows < INT32_MAX ? (int32_t) rows : INT32_MAX, periods,
+					add_kept, &(people) {a, table, sign});
+}
+
+/* The rows with the smallest ranks are those of every longer cut, too. */
+static void
+count_lost(pe_accumulator *a, const pe_periods_cut *periods)
+{
+	for (int32_t t = 0; t < a->summed.sums; t++)
+		if (a->summed.sum[t].kind == PE_SUM_LOST)
+		{
+			add_cut(a, t, (int64_t) a->cut.max_rows + a->summed.sum[t].most, periods, 1);
+			add_cut(a, t, a->cut.max_rows, periods, -1);
+		}
 }
 
 static void
@@ -220,6 +251,7 @@ count_units(pe_accumulator *a)
 	else
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, periods, a->domain.cells, a->count);
 	count_people(a, periods);
+	count_lost(a, periods);
 	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
@@ -264,12 +296,21 @@ read_periods(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 static bool
+counts_lost(const pe_sums *sums)
+{
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			return true;
+	return false;
+}
+
+static bool
 read_summed(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size))
 		return false;
 	a->max_periods = a->summed.max_periods;
-	return a->max_periods == 0 || a->has_cut;
+	return a->has_cut || (a->max_periods == 0 && !counts_lost(&a->summed));
 }
 
 static bool

@@ -16,6 +16,14 @@
  *					substitute  2 k B_i |a|        two such sums; of counts, b in {0, 1}, the strategy's own
  *												   distance (strategy/strategy.h)
  *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
+ *		lost		as rows of counts, for at most `lost` rows of a unit in place of k
+ *
+ * Rows that the cut left out (PE_SUM_LOST) are counted of each unit up to a
+ * number of their own, so that a unit with any number of rows adds a bounded
+ * vector.  A unit whose rows are left out has k rows that count, too: it adds
+ * to the other parts and to this one, and the shares of both pay for it.  No
+ * share is spared by a row being in one of them alone, as neighbours differ in
+ * units.
  *
  * Of blocks (blocks/blocks.h) A_i is the stack of all of them, each scaled by
  * its share: no column is longer than 1, and |a| = 1.  Block b of part i is
@@ -85,13 +93,20 @@ neighbours_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
 	return part->is_signed ? PE_ADD_REMOVE : rules->neighbours;
 }
 
+/* The most rows of a unit that a part counts. */
+static int32_t
+rows_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
+{
+	return part->lost > 0 ? part->lost : rules->max_rows;
+}
+
 static bool
 rows_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
 	pe_neighbours neighbours = neighbours_of_part(part, rules);
 	bool		served = pure
-		? pe_strategy_sensitivity_l1(part->strategy, neighbours, rules->max_rows, sensitivity)
-		: pe_strategy_sensitivity_sq(part->strategy, neighbours, rules->max_rows, sensitivity);
+		? pe_strategy_sensitivity_l1(part->strategy, neighbours, rows_of_part(part, rules), sensitivity)
+		: pe_strategy_sensitivity_sq(part->strategy, neighbours, rows_of_part(part, rules), sensitivity);
 
 	return served && enlarge_for_numbers(part, rules, pure, sensitivity);
 }
@@ -107,7 +122,7 @@ units_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 static bool
 unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
-	pe_u128		rows = (pe_u128) rules->max_rows;
+	pe_u128		rows = (pe_u128) rows_of_part(part, rules);
 
 	*sensitivity = pe_blocks_neighbours(part->strategy->blocks, neighbours_of_part(part, rules)) *
 		(pure ? rows : rows * rows);
@@ -117,8 +132,10 @@ unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure
 static void
 check_part(const pe_plan_part *part)
 {
-	if (part->cells < 0 || part->bound < 1 ||
-		(part->cells > 0 && (part->is_signed || part->bound != 1 || part->strategy->blocks != NULL)))
+	bool		by_unit = part->cells > 0 || part->lost > 0;
+
+	if (part->cells < 0 || part->lost < 0 || (part->cells > 0 && part->lost > 0) || part->bound < 1 ||
+		(by_unit && (part->is_signed || part->bound != 1)) || (part->cells > 0 && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
 }
 
@@ -172,7 +189,7 @@ vectors_of_blocks(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
 	int		   *lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
 	bool		served = (blocks->norm == PE_L1) == pure &&
-		pe_blocks_calibrate(blocks, neighbours_of_part(part, rules), rules->max_rows, sensitivity, lattice);
+		pe_blocks_calibrate(blocks, neighbours_of_part(part, rules), rows_of_part(part, rules), sensitivity, lattice);
 
 	for (int32_t b = 0; served && b < blocks->blocks; b++)
 	{
@@ -458,7 +475,8 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 		for (same = sum < end && end <= sums->sums; same && sum < end; sum++)
 			same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[sum]) &&
 				plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[sum]) &&
-				plan->part[i].cells == sums->sum[sum].most;
+				plan->part[i].cells == (sums->sum[sum].kind == PE_SUM_UNITS ? sums->sum[sum].most : 0) &&
+				plan->part[i].lost == (sums->sum[sum].kind == PE_SUM_LOST ? sums->sum[sum].most : 0);
 	}
 	return same && sum == sums->sums;
 }
