@@ -167,12 +167,11 @@ gather_sum_row(void *argument, pe_u128 cell, bool counts)
 	pe_accumulator_add_sum_row(a, &row);
 }
 
-/* A table of units that are counted once in each cell, or of rows that the cut left out. */
+/* A table of units that are counted once in each cell. */
 typedef struct people
 {
 	const pe_accumulator *a;
 	int32_t		table;
-	int			sign;			/* of rows: what they add */
 } people;
 
 /* The cell of that table that a row of a unit is in, and whether it counts there. */
@@ -202,17 +201,24 @@ count_people(pe_accumulator *a, const pe_periods_cut *periods)
 	for (int32_t t = 0; t < a->summed.sums; t++)
 		if (a->summed.sum[t].kind == PE_SUM_UNITS)
 			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, periods,
-								  cell_of_people, &(people) {a, t, 0}, count_unit);
+								  cell_of_people, &(people) {a, t}, count_unit);
 }
+
+/* A table of rows that the cut left out, and what a row adds to it. */
+typedef struct lost
+{
+	people		of;
+	int			sign;
+} lost;
 
 static void
 add_kept(void *argument, pe_u128 cell, bool counts)
 {
-	const people *p = argument;
+	lost	   *l = argument;
 	pe_u128		group;
-	bool		has = cell_of_people(argument, cell, &group);
+	bool		has = cell_of_people(&l->of, cell, &group);
 
-	p->a->count[p->a->tables.first[p->table] + (int64_t) group] += p->sign * (has & counts);
+	l->of.a->count[l->of.a->tables.first[l->of.table] + (int64_t) group] += l->sign * (has & counts);
 }
 
 /* Adds what a cut to so many rows leaves. */
@@ -220,7 +226,7 @@ static void
 add_cut(pe_accumulator *a, int32_t table, int64_t rows, const pe_periods_cut *periods, int sign)
 {
 	pe_units_choose(&a->units, &a->keys, rows < INT32_MAX ? (int32_t) rows : INT32_MAX, periods,
-					add_kept, &(people) {a, table, sign});
+					add_kept, &(lost) {{a, table}, sign});
 }
 
 /* The rows with the smallest ranks are those of every longer cut, too. */

@@ -42,18 +42,18 @@ check_aggregates(const pe_serial *s)
 {
 	const pe_aggregation *g = s->aggregation;
 
-	if (g->on_grid)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("quantiles of an attribute with a single bin do not go with a series"),
-				 errdetail("They are chosen on a grid, and what is chosen of periods does not add up."),
-				 errhint("Quantiles of an attribute with bins do.")));
 	if (pe_aggregation_counts_lost(g))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dropped does not go with a series"),
 				 errdetail("It counts what one cut of the rows of units leaves out."),
 				 errhint("Ask for it by dp.aggregate, for the rows of one period.")));
+	if (g->on_grid)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles of an attribute with a single bin do not go with a series"),
+				 errdetail("They are chosen on a grid, and what is chosen of periods does not add up."),
+				 errhint("Quantiles of an attribute with bins do.")));
 	if (pe_aggregation_counts_units(g) && !tells_units(s))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -1389,6 +1389,21 @@ take_lost(const pe_sums *sums, double *cost)
 	return lost;
 }
 
+/* Their part of the whole, beside others the least one of which is 1. */
+static void
+give_lost(const pe_sums *sums, int lost, bool beside, uint64_t *share)
+{
+	uint64_t	whole = (PE_WHOLE_SHARE - PE_MAX_SUMS) / (beside ? PE_LOST_SHARE : 1);
+
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			share[s] = whole / (uint64_t) lost;
+		else if (share[s] >= PE_LOST_SHARE)
+			share[s] = share[s] / PE_LOST_SHARE * (PE_LOST_SHARE - 1);
+		else if (share[s] > 0)
+			share[s] = 1;
+}
+
 void
 pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
 					const int *together, const double *variance, uint64_t *share)
@@ -1398,7 +1413,6 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	double	   *coefficient = pe_alloc(count, sizeof(double));
 	double	   *cost = pe_alloc(count, sizeof(double));
 	double		whole = 0;
-	double		of_lost;
 	int			lost;
 
 	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
@@ -1410,16 +1424,16 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	lost = take_lost(sums, cost);
 	for (size_t s = 0; s < count; s++)
 		whole += root_of_cost(cost[s], norm);
-	of_lost = lost == 0 ? 0 : whole > 0 ? 1. / PE_LOST_SHARE : 1;
 	/* rounded down, so that they add up to at most the whole */
 	for (size_t s = 0; s < count; s++)
 	{
 		double		own = cost[measured_with(together, s)];
-		double		part = sums->sum[s].kind == PE_SUM_LOST ? of_lost / lost
-			: own > 0 ? (1 - of_lost) * root_of_cost(own, norm) / whole : 0;
 
-		share[s] = part > 0 ? (uint64_t) fmax(1, floor(part * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
+		share[s] = own > 0
+			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	}
+	if (lost > 0)
+		give_lost(sums, lost, whole > 0, share);
 	pe_free(cost);
 	pe_free(coefficient);
 	pe_free(reference);

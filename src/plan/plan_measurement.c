@@ -93,20 +93,13 @@ neighbours_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
 	return part->is_signed ? PE_ADD_REMOVE : rules->neighbours;
 }
 
-/* The most rows of a unit that a part counts. */
-static int32_t
-rows_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
-{
-	return part->lost > 0 ? part->lost : rules->max_rows;
-}
-
 static bool
 rows_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
 	pe_neighbours neighbours = neighbours_of_part(part, rules);
 	bool		served = pure
-		? pe_strategy_sensitivity_l1(part->strategy, neighbours, rows_of_part(part, rules), sensitivity)
-		: pe_strategy_sensitivity_sq(part->strategy, neighbours, rows_of_part(part, rules), sensitivity);
+		? pe_strategy_sensitivity_l1(part->strategy, neighbours, rules->max_rows, sensitivity)
+		: pe_strategy_sensitivity_sq(part->strategy, neighbours, rules->max_rows, sensitivity);
 
 	return served && enlarge_for_numbers(part, rules, pure, sensitivity);
 }
@@ -122,7 +115,7 @@ units_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 static bool
 unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
-	pe_u128		rows = (pe_u128) rows_of_part(part, rules);
+	pe_u128		rows = (pe_u128) rules->max_rows;
 
 	*sensitivity = pe_blocks_neighbours(part->strategy->blocks, neighbours_of_part(part, rules)) *
 		(pure ? rows : rows * rows);
@@ -139,18 +132,30 @@ check_part(const pe_plan_part *part)
 		pe_bug("a part of a measurement that cannot be");
 }
 
+/* Of rows that the cut left out others count. */
+static pe_plan_rules
+rules_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
+{
+	pe_plan_rules own = *rules;
+
+	check_part(part);
+	if (part->lost > 0)
+		own.max_rows = part->lost;
+	return own;
+}
+
 bool
 pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
 						 pe_accounting accounting, pe_u128 *sensitivity)
 {
+	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
-	check_part(part);
 	if (part->cells > 0)
-		return units_sensitivity(part, rules, pure, sensitivity);
+		return units_sensitivity(part, &own, pure, sensitivity);
 	if (part->strategy->blocks == NULL)
-		return rows_sensitivity(part, rules, pure, sensitivity);
-	if (!unit_sensitivity(part, rules, pure, sensitivity))
+		return rows_sensitivity(part, &own, pure, sensitivity);
+	if (!unit_sensitivity(part, &own, pure, sensitivity))
 		return false;
 	*sensitivity = (*sensitivity + PE_WHOLE_SHARE - 1) >> PE_SHARE_BITS;
 	return true;
@@ -189,7 +194,7 @@ vectors_of_blocks(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
 	int		   *lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
 	bool		served = (blocks->norm == PE_L1) == pure &&
-		pe_blocks_calibrate(blocks, neighbours_of_part(part, rules), rows_of_part(part, rules), sensitivity, lattice);
+		pe_blocks_calibrate(blocks, neighbours_of_part(part, rules), rules->max_rows, sensitivity, lattice);
 
 	for (int32_t b = 0; served && b < blocks->blocks; b++)
 	{
@@ -206,11 +211,11 @@ bool
 pe_plan_vectors_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
 						pe_noise_vector *vector)
 {
+	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
-	check_part(part);
 	if (part->strategy->blocks != NULL)
-		return vectors_of_blocks(part, rules, pure, vector);
+		return vectors_of_blocks(part, &own, pure, vector);
 	*vector = (pe_noise_vector) {.count = (size_t) part->strategy->rows};
 	return pe_plan_part_sensitivity(part, rules, accounting, &vector->sensitivity) &&
 		share_out(part, pure, &vector->sensitivity, &vector->lattice);
@@ -249,15 +254,15 @@ is_drawn_whole(const pe_plan_part *part)
 bool
 pe_plan_part_noise(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise *noise)
 {
+	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
 	*noise = (pe_noise) {.accounting = accounting, .rounded = part->share != PE_WHOLE_SHARE};
-	check_part(part);
 	if (part->strategy->blocks == NULL)
 		return pe_plan_part_sensitivity(part, rules, accounting, &noise->sensitivity) &&
 			share_out(part, pure, &noise->sensitivity, &noise->lattice);
 	noise->lattice = pure ? PE_SHARE_BITS : PE_SHARE_BITS / 2;
-	return unit_sensitivity(part, rules, pure, &noise->sensitivity) &&
+	return unit_sensitivity(part, &own, pure, &noise->sensitivity) &&
 		share_out(part, pure, &noise->sensitivity, &noise->lattice);
 }
 
@@ -462,6 +467,14 @@ tables_of_part(const pe_plan_part *part)
 	return count;
 }
 
+static bool
+has_limit(const pe_plan_part *part, const pe_sum *sum)
+{
+	bool		lost = sum->kind == PE_SUM_LOST;
+
+	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0);
+}
+
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
@@ -475,8 +488,7 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 		for (same = sum < end && end <= sums->sums; same && sum < end; sum++)
 			same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[sum]) &&
 				plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[sum]) &&
-				plan->part[i].cells == (sums->sum[sum].kind == PE_SUM_UNITS ? sums->sum[sum].most : 0) &&
-				plan->part[i].lost == (sums->sum[sum].kind == PE_SUM_LOST ? sums->sum[sum].most : 0);
+				has_limit(&plan->part[i], &sums->sum[sum]);
 	}
 	return same && sum == sums->sums;
 }
