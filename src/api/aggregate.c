@@ -82,7 +82,7 @@ name_of(const pe_aggregation *g, int i)
  * ------------------------------------------------------------------
  */
 
-/* Rows that the cut dropped are told once, behind the groups. */
+/* Rows that the cut dropped have one row, behind those of the groups. */
 static void
 number_rows(call *c)
 {

@@ -365,7 +365,8 @@ resolve_lost(pe_aggregation *g, pe_aggregate *a, const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dropped is for datasets with a unit"),
-				 errdetail("In dataset \"%s\" each row is a unit: no row is dropped for want of room.", dataset->name)));
+				 errdetail("In dataset \"%s\" each row is a unit: no row is dropped for want of room.",
+						   dataset->name)));
 	if (a->most == 0)
 		a->most = Min(dataset->max_rows, PE_LOST_MOST);
 }

@@ -1389,7 +1389,7 @@ take_lost(const pe_sums *sums, double *cost)
 	return lost;
 }
 
-/* Their part of the whole, beside others the least one of which is 1. */
+/* Their part of the whole; others keep the rest, and at least 1 each. */
 static void
 give_lost(const pe_sums *sums, int lost, bool beside, uint64_t *share)
 {

@@ -35,8 +35,7 @@
  * them, so at most `most` of each unit are counted: those that come next, which
  * a cut to `most` more rows would leave.  What it counts of a unit is what that
  * cut leaves less what the cut leaves: some x in N^n with sum x <= most, for
- * any other rows.  A row is left out whatever is asked of it: it is told apart
- * by what is read, and the cut is the same with and without this sum.
+ * any other rows.  The cut is the same with and without this sum.
  *
  * Where rows of units are cut, two rows are equal if they are equal in all that
  * any sum looks at: a row stands as a cell of one product of numbers and
