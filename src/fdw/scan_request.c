@@ -273,7 +273,7 @@ ask_for_dropped(pe_select *s)
 {
 	int			most = pe_fdw_count_dropped(s->plan->relation);
 
-	s->counts_dropped = s->asks && most > 0 && s->sight->declared->unit != NULL;
+	s->counts_dropped = s->asks && most > 0 && !s->wanted.on_grid && s->sight->declared->unit != NULL;
 	if (s->counts_dropped)
 		s->wanted.texts = lappend(s->wanted.texts, psprintf("dropped(%d)", most));
 }
