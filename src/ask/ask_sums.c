@@ -354,6 +354,24 @@ resolve_cells_per_unit(pe_aggregation *g)
 	g->cells_per_unit = request->sums.cells_per_unit;
 }
 
+/* As many dropped rows of a unit as count, unless it is said. */
+static void
+resolve_lost(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	const pe_dataset *dataset = g->asked.dataset;
+
+	if (a->kind != PE_AGG_LOST)
+		return;
+	if (dataset->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dropped is for datasets with a unit"),
+				 errdetail("In dataset \"%s\" each row is a unit: no row is dropped for want of room.",
+						   dataset->name)));
+	if (a->most == 0)
+		a->most = Min(dataset->max_rows, PE_LOST_MOST);
+}
+
 /*
  * The attributes whose values a term distinguishes; false if its groups overlap
  * or are no cells.
@@ -506,6 +524,14 @@ add_units(pe_aggregation *g, int sum)
 	}
 }
 
+/* Of all groups together: in each of them there are few, and they would show little beside their noise. */
+static void
+add_lost(pe_aggregation *g, int sum)
+{
+	add_part(g, sum, add_space(g, 0, NULL), -1);
+	g->source[g->parts - 1].of_all = true;
+}
+
 /* The attribute of a quantile that a sum is by, or -1. */
 static int
 quantile_attribute(const pe_aggregation *g, const pe_sum *sum)
@@ -593,6 +619,8 @@ find_spaces(pe_aggregation *g)
 			add_by_atom(g, s);
 		else if (needed->sum[s].kind == PE_SUM_UNITS)
 			add_units(g, s);
+		else if (needed->sum[s].kind == PE_SUM_LOST)
+			add_lost(g, s);
 		else if (attribute >= 0)
 			add_ranks(g, s, attribute);
 		else
@@ -622,6 +650,7 @@ resolve_names(pe_aggregation *g)
 	resolve_cells_per_unit(g);
 	if (!pe_aggregation_is_counts(g))
 		parse_aggregates(g);
+	visit_all(g, resolve_lost);
 	load_attributes(g);
 	parse_conditions(g);
 	visit_all(g, add_numbers);
@@ -879,7 +908,8 @@ fill_part(pe_aggregation *g, int i)
 
 	*part = (pe_plan_part) {
 		.strategy = &s->kept.strategy, .bound = pe_sum_bound(&g->needed, sum), .is_signed = pe_sum_is_signed(sum),
-		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0
+		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0,
+		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0
 	};
 }
 
@@ -1314,13 +1344,25 @@ add_never_null(StringInfo text, const pe_aggregation *g)
 		pe_text_add_names(text, "never_null", names, count);
 }
 
+static bool
+has_sum(const pe_aggregation *g, pe_sum_kind kind)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		if (g->needed.sum[s].kind == kind)
+			return true;
+	return false;
+}
+
 bool
 pe_aggregation_counts_units(const pe_aggregation *g)
 {
-	for (int s = 0; s < g->needed.sums; s++)
-		if (g->needed.sum[s].kind == PE_SUM_UNITS)
-			return true;
-	return false;
+	return has_sum(g, PE_SUM_UNITS);
+}
+
+bool
+pe_aggregation_counts_lost(const pe_aggregation *g)
+{
+	return has_sum(g, PE_SUM_LOST);
 }
 
 /* Whether it is all that dp.histogram measures, and has the same release: rows by attributes as they are. */

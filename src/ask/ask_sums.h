@@ -58,6 +58,7 @@ typedef struct pe_source_of_part
 	int			space;
 	int			term;			/* of units: of the groups' workload; else -1 */
 	int		   *row_of;			/* of each sum, by atoms: its row of the space, -1: none; NULL: of the sum alone */
+	bool		of_all;			/* its space has one query, of all groups together */
 } pe_source_of_part;
 
 /* The conditions of aggregates, each once. */
@@ -170,8 +171,9 @@ extern int64 pe_strategies_find(const pe_strategies *all, const pe_space *space)
 /* Whether any aggregate is a share of all cells. */
 extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
 
-/* Whether units are counted by any aggregate. */
+/* Whether units are counted by any aggregate, and rows that the cut left out. */
 extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
+extern bool pe_aggregation_counts_lost(const pe_aggregation *aggregation);
 
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);

@@ -42,6 +42,12 @@ check_aggregates(const pe_serial *s)
 {
 	const pe_aggregation *g = s->aggregation;
 
+	if (pe_aggregation_counts_lost(g))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dropped does not go with a series"),
+				 errdetail("It counts what one cut of the rows of units leaves out."),
+				 errhint("Ask for it by dp.aggregate, for the rows of one period.")));
 	if (g->on_grid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -615,7 +615,8 @@ error_of_sum(const pe_aggregate_errors *e, int sum, int32 group)
 
 	for (int i = 0; i < g->parts; i++)
 		if (g->source[i].row_of == NULL && g->source[i].sum == sum && g->source[i].term < 0)
-			return sqrt(space_of(g, i)->variance[group]) * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+			return sqrt(space_of(g, i)->variance[pe_part_query(g, i, sum, group)]) *
+				ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
 	return 0;
 }
 

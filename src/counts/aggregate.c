@@ -140,10 +140,29 @@ take_ratio(pe_text *t, const char *unit, pe_aggregate *a)
 		a->part[i] = pe_alloc(1, sizeof(pe_aggregate));
 		if (!take_aggregate(t, unit, false, a->part[i]))
 			return false;
-		if (!pe_aggregate_is_linear(a->part[i]))
+		if (!pe_aggregate_is_linear(a->part[i]) || a->part[i]->kind == PE_AGG_LOST)
 			return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
 	}
 	return true;
+}
+
+/* dropped, dropped(most) */
+static bool
+take_most(pe_text *t, pe_aggregate *a)
+{
+	size_t		at;
+
+	if (pe_text_next(t) != '(')
+		return true;
+	if (!pe_text_take(t, '(', "\"(\""))
+		return false;
+	(void) pe_text_next(t);
+	at = t->at;
+	if (!pe_text_whole(t, false, PE_LOST_MOST, "how many dropped rows of a unit are counted at most", &a->most))
+		return false;
+	if (a->most == 0)
+		return pe_text_fail(t, PE_TEXT_INVALID, at, "dropped(most) counts at least one row of a unit");
+	return pe_text_take(t, ')', "\")\"");
 }
 
 static bool
@@ -153,6 +172,8 @@ take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 
 	if (a->kind == PE_AGG_SHARE)
 		return true;
+	if (a->kind == PE_AGG_LOST)
+		return take_most(t, a);
 	if (!pe_text_take(t, '(', "\"(\""))
 		return false;
 	if (columns < 0 && !take_count(t, unit, a))
@@ -287,6 +308,8 @@ write_aggregate(pe_text *t, const pe_aggregate *a,
 		pe_text_write(t, "distinct unit");
 	else if (a->kind == PE_AGG_COUNT && a->column[0] == NULL)
 		pe_text_write(t, "*");
+	else if (a->kind == PE_AGG_LOST)
+		pe_text_writef(t, "%d", a->most);
 	for (int i = 0; i < 2; i++)
 	{
 		if (i > 0 && (a->column[i] != NULL || a->part[i] != NULL))
@@ -394,6 +417,18 @@ add_units(collector *c, const pe_aggregate *a)
 	return add_sum(c, sum);
 }
 
+static int
+add_lost(collector *c, const pe_aggregate *a)
+{
+	pe_sum		sum;
+
+	memset(&sum, 0, sizeof(sum));
+	sum.needs = needs_of(c, a, 0);
+	sum.kind = PE_SUM_LOST;
+	sum.most = a->most;
+	return add_sum(c, sum);
+}
+
 /* What each use sums. */
 static const struct
 {
@@ -417,6 +452,8 @@ collect(collector *c, pe_aggregate *a)
 	}
 	if (a->kind == PE_AGG_UNITS)
 		a->sum[PE_USE_N] = add_units(c, a);
+	else if (a->kind == PE_AGG_LOST)
+		a->sum[PE_USE_N] = add_lost(c, a);
 	else if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
 		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
 	else
@@ -1115,6 +1152,7 @@ static const pe_aggregate_form forms[] = {
 	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},
 	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg},
 	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
+	{{"dropped"}, PE_AGG_LOST, 0, N, value_of_rows, .answer = answer_linear},
 	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
 	{{"ratio"}, PE_AGG_RATIO, 0, 0, value_of_ratio, .answer = answer_ratio},
 	{{"var", "variance", "var_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var, .answer = answer_moments,
@@ -1336,6 +1374,36 @@ add_costs(size_t sums, const int *together, const double *coefficient, const dou
 	pe_free(own);
 }
 
+/* Rows that the cut left out cost nothing in what is minimised; returns how many such sums there are. */
+static int
+take_lost(const pe_sums *sums, double *cost)
+{
+	int			lost = 0;
+
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+		{
+			cost[s] = 0;
+			lost++;
+		}
+	return lost;
+}
+
+/* Their part of the whole; others keep the rest, and at least 1 each. */
+static void
+give_lost(const pe_sums *sums, int lost, bool beside, uint64_t *share)
+{
+	uint64_t	whole = (PE_WHOLE_SHARE - PE_MAX_SUMS) / (beside ? PE_LOST_SHARE : 1);
+
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			share[s] = whole / (uint64_t) lost;
+		else if (share[s] >= PE_LOST_SHARE)
+			share[s] = share[s] / PE_LOST_SHARE * (PE_LOST_SHARE - 1);
+		else if (share[s] > 0)
+			share[s] = 1;
+}
+
 void
 pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
 					const int *together, const double *variance, uint64_t *share)
@@ -1345,6 +1413,7 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	double	   *coefficient = pe_alloc(count, sizeof(double));
 	double	   *cost = pe_alloc(count, sizeof(double));
 	double		whole = 0;
+	int			lost;
 
 	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
@@ -1352,6 +1421,7 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(count, together, coefficient, variance, norm, cost);
 	}
+	lost = take_lost(sums, cost);
 	for (size_t s = 0; s < count; s++)
 		whole += root_of_cost(cost[s], norm);
 	/* rounded down, so that they add up to at most the whole */
@@ -1362,6 +1432,8 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		share[s] = own > 0
 			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	}
+	if (lost > 0)
+		give_lost(sums, lost, whole > 0, share);
 	pe_free(cost);
 	pe_free(coefficient);
 	pe_free(reference);

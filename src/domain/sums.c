@@ -484,8 +484,8 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	uint64_t	needs = 0;
 
-	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
-		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_LOST || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
 	/* a bit is known only of a number that is there */

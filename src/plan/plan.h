@@ -98,6 +98,7 @@ typedef struct pe_plan_part
 	 * the rules cut them
 	 */
 	int32_t		cells;
+	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 } pe_plan_part;
 
