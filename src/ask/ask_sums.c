@@ -177,11 +177,18 @@ load_attributes(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
+/* The attributes of the groups. */
+static uint32
+grouped(const pe_aggregation *g)
+{
+	return g->groups < 32 ? (UINT32_C(1) << g->groups) - 1 : PG_UINT32_MAX;
+}
+
 /* Which attributes drop a row from all sums: those of groups and of the predicate. */
 static uint32
 dropping(const pe_aggregation *g)
 {
-	uint32		bits = (UINT32_C(1) << g->groups) - 1;
+	uint32		bits = grouped(g);
 
 	for (int i = 0; g->selection != NULL && i < g->selection->leaves; i++)
 		bits |= UINT32_C(1) << g->selection->leaf[i].attribute;
@@ -601,7 +608,7 @@ find_spaces(pe_aggregation *g)
 	pe_sums    *needed = &g->needed;
 
 	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
-	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
+	(void) add_space(g, grouped(g), g->asked.request->workload);
 	pe_counts_check_rows(&g->space[0].workload);
 	check_grid(g);
 	if (g->on_grid)
@@ -665,7 +672,7 @@ count_rows(pe_aggregation *g)
 	g->text[0] = "count(*)";
 	g->needed.sum[0].kind = PE_SUM_ONE;
 	g->space = palloc0(sizeof(*g->space));
-	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
+	(void) add_space(g, grouped(g), g->asked.request->workload);
 	find_possible(g);
 	add_part(g, 0, 0, -1);
 }
@@ -1493,8 +1500,9 @@ price_sums(pe_aggregation *g)
 	double		scale = 1;
 
 	pe_aggregation_check_max_stderr(g);
+	/* of what dp.histogram measures it is the same error at the same price */
 	if (!isnan(g->asked.ask.max_stderr))
-		scale = scale_of_first(g);
+		scale = is_histogram(g) && g->parts == 1 ? sqrt(pe_counts_max_variance(g)) : scale_of_first(g);
 	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1,
 						g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
 }
