@@ -31,6 +31,14 @@ SELECT a, x < 3, round(count(*)::numeric, -2) FROM sets_v GROUP BY ROLLUP (1, 2)
 SELECT CASE WHEN x < 3 THEN 'low' ELSE 'high' END, round(count(*)::numeric, -2) FROM sets_v GROUP BY 1 ORDER BY 1;
 SELECT round(count(*)::numeric, -2) FROM sets_v WHERE a OR x >= 3;
 
+-- max_stderr holds for groups of an expression of several columns, too, and EXPLAIN says so.
+SET client_min_messages = warning;
+SET pg_epsilon.max_stderr = 10;
+SELECT (a::text || k) || '/' || (x > 2), round(dp.stderr_count(*)::numeric, 1) FROM sets_v GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN a OR x < 2 THEN 1 ELSE 0 END, round(dp.stderr_count(*)::numeric, 1) FROM sets_v GROUP BY 1 ORDER BY 1;
+EXPLAIN (COSTS OFF) SELECT CASE WHEN a OR x < 2 THEN 1 ELSE 0 END, count(*) FROM sets_v WHERE k = 1 GROUP BY 1;
+RESET pg_epsilon.max_stderr;
+
 -- 32 attributes, which is the most.
 SET client_min_messages = warning;
 SET SESSION AUTHORIZATION sets_owner;

@@ -343,10 +343,33 @@ errors_of(const pe_select *s)
 	return errors;
 }
 
+/*
+ * By how much a row's error is that of one group at most, where groups that an
+ * expression of several columns does not tell apart are one row.  Noise of the
+ * groups of one table is independent.
+ */
+static double
+factor_of_merged(const pe_select *s)
+{
+	bool		independent = s->groups->sets == 1;
+	int			most = 1;
+	ListCell   *cell;
+
+	/* conditions may share what is measured */
+	for (int i = 0; i < s->targets; i++)
+		independent = independent &&
+			(s->target[i]->filter == NULL || s->target[i]->filter->kind == PE_COND_ALWAYS);
+
+	foreach(cell, s->rows)
+		most = Max(most, list_length(((const pe_row_of_select *) lfirst(cell))->queries));
+	return independent ? sqrt(most) : most;
+}
+
+/* Of the first aggregate, the largest of all rows. */
 static double
 first_error(const pe_select *s)
 {
-	return errors_of(s)[0];
+	return errors_of(s)[0] * factor_of_merged(s);
 }
 
 /* At one price: "epsilon 0.1: standard error 12.3". */
@@ -426,7 +449,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;
 	s->call.call.request.epsilon = s->epsilon;
-	s->call.call.request.max_stderr = s->max_stderr;
+	s->call.call.request.max_stderr = s->max_stderr / factor_of_merged(s);
 	if (isnan(s->call.call.request.epsilon) && isnan(s->call.call.request.max_stderr))
 		refuse_for_want_of_price(s);
 	if (!isnan(s->call.call.request.epsilon) && !isnan(s->call.call.request.max_stderr))
@@ -842,7 +865,7 @@ pe_select_quote_text(const pe_select *s)
 	const pe_asked *asked = &s->call.aggregation->asked;
 	double		left;
 	double	   *errors = errors_of(s);
-	double		error = errors[0];
+	double		error = first_error(s);
 	int			last = s->call.aggregation->aggregates - 1;
 	StringInfoData text;
 
