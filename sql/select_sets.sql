@@ -57,7 +57,7 @@ SELECT a31, round(count(*)::numeric, -2) FROM sets_wide_v GROUP BY a31 ORDER BY 
 SELECT count(*) FROM dp.aggregate('sets_wide', '{count(*)}', (SELECT array_agg('a' || j) FROM generate_series(0, 31) j)::text[], workload => 'marginals(1)', epsilon => 900);
 
 RESET SESSION AUTHORIZATION;
-SELECT dp.drop_dataset(d) FROM unnest('{sets_t,sets_wide}'::text[]) d;
-DROP TABLE sets_t, sets_wide CASCADE;
-DROP OWNED BY sets_owner, sets_ann CASCADE;
+DROP OWNED BY sets_owner, sets_ann;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP FUNCTION refused;
 DROP ROLE sets_owner, sets_ann;
