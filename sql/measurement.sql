@@ -214,6 +214,12 @@ SELECT count(*), count(*) FILTER (WHERE median BETWEEN lower95 AND upper95) > .9
 SELECT max(release) AS both FROM dp.aggregate('visits', '{count(*), sum(paid)}', epsilon => 900) \gset
 SELECT release = :both AS reused, abs(estimate - 15000) < 8 * stderr AS exact FROM dp.histogram('visits', '{paid}', 'total', epsilon => 800, reuse => true);
 SELECT refused(format($$SELECT * FROM dp.combine('{%s,%s}', 'total')$$, :both, (SELECT max(release) FROM dp.releases)));
+-- a bare prefix is that of the only attribute with an order: one text, and one charge
+SELECT count(DISTINCT release) FROM dp.histogram('people', '{age}', 'prefix + total', epsilon => .23);
+SELECT pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + total', epsilon => .23)$$),
+  pg_temp.is_free($$SELECT dp.aggregate('people', '{count(*)}', '{age}', workload => 'prefix + total', epsilon => .23)$$),
+  pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + total', epsilon => .22)$$) AS other;
+SELECT workload FROM dp.releases ORDER BY release DESC LIMIT 1;
 RESET SESSION AUTHORIZATION;
 SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
   WHERE cardinality(r.other_strategies) = 1;

@@ -189,6 +189,7 @@ optimise_time(pe_serial *s)
 {
 	pe_continual_problem problem = problem_of(s);
 
+	problem.bits = s->kind->bits_of_time != NULL ? s->kind->bits_of_time(s) : 0;
 	pe_check_memory(pe_continual_memory(&problem));
 	pe_progress_begin();
 	refuse_time(pe_continual_choose(&problem, &s->presence, &s->time));

@@ -111,6 +111,9 @@ struct pe_serial_kind
 	const char *(*aggregate) (const pe_serial *serial, int number);
 	bool		(*depends_on_rows) (const pe_serial *serial, int number);
 
+	/* Bits of the strategy over time, as of pe_continual_problem; NULL: 0. */
+	int			(*bits_of_time) (const pe_serial *serial);
+
 	/*
 	 * Finds what is measured of a period.  54000 if a report would take too
 	 * much; check_size asks that for the periods that there are now.

@@ -783,6 +783,15 @@ width_of_blocks(const pe_aggregation *g, const pe_space *s)
 	return g->parts > 1 ? most * ROOT_OF_SHARES : most;
 }
 
+static int
+spare_of_blocks(const pe_aggregation *g, const pe_space *s)
+{
+	double		rows = (double) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX);
+
+	return g->spare > 0 ? g->spare
+		: pe_blocks_spare_for((g->rules.neighbours == PE_SUBSTITUTE ? 4 : 1) * fmax(g->of_series, 1) * rows * rows);
+}
+
 /* Whether rows are counted in a space, and nothing else. */
 static bool
 counts_alone(const pe_aggregation *g, const pe_space *s)
@@ -818,7 +827,7 @@ strategy_key(const pe_aggregation *g, const pe_space *s)
 
 	return (pe_strategy_key) {
 		.workload = &s->workload, .possible = s->possible, .possible_of = s->possible_of,
-		.whole = !counts || g->in_periods || pe_counts_nonnegative(g), .method = g->method,
+		.whole = !counts || g->of_series > 0 || pe_counts_nonnegative(g), .method = g->method,
 		.objective = PE_SUM, .norm = norm, .neighbours = neighbours,
 		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP,
 		.bounded = g->bounded
@@ -833,11 +842,23 @@ pe_aggregation_is_by_blocks(const pe_aggregation *g, const pe_space *s)
 	return pe_strategy_is_by_blocks(&key);
 }
 
-static int
-spare_of_blocks(const pe_aggregation *g, const pe_space *s)
+bool
+pe_aggregation_has_numbers_by_blocks(const pe_aggregation *g)
 {
-	return g->spare > 0 ? g->spare
-		: pe_blocks_spare(g->rules.neighbours, (int32) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX));
+	for (int i = 0; i < g->parts; i++)
+		if (pe_sum_bound(&g->needed, &g->needed.sum[g->source[i].sum]) > 1 &&
+			pe_aggregation_is_by_blocks(g, &g->space[g->source[i].space]))
+			return true;
+	return false;
+}
+
+bool
+pe_aggregation_has_blocks(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->part[i].strategy->blocks != NULL)
+			return true;
+	return false;
 }
 
 void

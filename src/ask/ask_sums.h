@@ -114,7 +114,7 @@ typedef struct pe_aggregation
 	pe_plan_part part[PE_MAX_SUMS];
 	int32	   *first_table;	/* of each part, and the end */
 	pe_sums		sums;			/* one for each table */
-	bool		in_periods;		/* of a series: rows of one period */
+	double		of_series;		/* the factor of time of a series, whose sums are of one period; 0: no series */
 	pe_question question;
 
 	/* of counts, which are the one sum of count(*) by a method of choice (ask_counts.h) */
@@ -154,6 +154,12 @@ extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
  */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* Whether any part is measured by blocks. */
+extern bool pe_aggregation_has_blocks(const pe_aggregation *aggregation);
+
+/* Whether sums of numbers will be measured by blocks. */
+extern bool pe_aggregation_has_numbers_by_blocks(const pe_aggregation *aggregation);
 
 /* What the answers of all groups take, without their labels; for pe_check_memory. */
 extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);

@@ -18,7 +18,7 @@ validate_counts(pe_serial *s, bool needs_budget)
 
 	s->asked = &g->asked;
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
-	g->in_periods = true;
+	g->of_series = 1;
 }
 
 static void
@@ -229,14 +229,14 @@ keep_counts(pe_serial *s)
 {
 }
 
-/* NULL: blocks measure the cells of their tables. */
-static const int32_t **
-columns_of_cells(const pe_space *space)
+static const pe_period_table *
+columns_of_cells(const pe_space *space, int32_t tables)
 {
-	const int32_t **column_of = palloc(sizeof(*column_of));
+	pe_period_table *table = palloc0(tables * sizeof(*table));
 
-	*column_of = space->column_of;
-	return space->kept.strategy.blocks == NULL ? column_of : NULL;
+	if (space->kept.strategy.blocks == NULL)
+		*table = (pe_period_table) {space->column_of, space->kept.strategy.columns};
+	return table;
 }
 
 /* With the time in front. */
@@ -266,7 +266,7 @@ ask_counts(const pe_serial *s, pe_period_question *question, pe_column *columns)
 	question->domain = pe_columns_domain(columns, count, count - g->groups - 1);
 	question->tables = tables_of_periods(g, question->domain);
 	question->strategy = &g->space[0].kept.strategy;
-	question->column_of = columns_of_cells(&g->space[0]);
+	question->table = columns_of_cells(&g->space[0], question->tables->tables);
 }
 
 const pe_serial_kind pe_serial_counts = {
