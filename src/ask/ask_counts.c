@@ -12,7 +12,6 @@
 
 #include "counts/dawa.h"
 #include "ask/answers.h"
-#include "server/access.h"
 #include "server/arguments.h"
 #include "ask/ask_counts.h"
 #include "server/settings.h"
@@ -213,31 +212,13 @@ pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possibl
 	return there;
 }
 
-/* What a release measured, which is read again. */
-static void
-load_stored(pe_aggregation *g)
-{
-	pe_space   *s = &g->space[0];
-	int64		id = g->strategies.count > 0 ? g->strategies.id[0] : 0;
-	bool		there;
-
-	PE_UNDONE();
-	there = pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept);
-	PE_END_UNDONE();
-	if (!there)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of a release is gone")));
-	s->kept.id = id;
-}
-
 void
 pe_counts_measure(pe_aggregation *g)
 {
 	pe_space   *s = &g->space[0];
 
 	if (g->stored)
-		load_stored(g);
+		pe_aggregation_load(s, &g->strategies);
 	else
 	{
 		pe_aggregation_obtain(g, s);

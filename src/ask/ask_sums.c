@@ -746,26 +746,43 @@ pe_aggregation_restore(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-/* The kept strategy that a release measured a space with; false if there is none. */
-static bool
-load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
+/* Of several the one that was made for its workload; 0: none. */
+static int64
+find_strategy(const pe_strategies *all, const pe_space *s)
 {
-	pe_strategy_problem problem = {
-		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
-		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
-	};
+	for (int i = 0; i < all->count; i++)
+		if (all->count == 1 || pe_strategy_is_for(all->id[i], &s->workload))
+			return all->id[i];
+	return 0;
+}
+
+void
+pe_aggregation_load(pe_space *s, const pe_strategies *strategies)
+{
+	int64		id;
 	bool		there;
 
-	if (!g->stored || g->strategies.count == 0 || pe_strategy_is_workload(&problem))
-		return false;
 	PE_UNDONE();
-	there = pe_strategy_load_matrix(pe_strategies_find(&g->strategies, s), &s->workload, &s->kept);
+	id = find_strategy(strategies, s);
+	there = pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept);
 	PE_END_UNDONE();
 	if (!there)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the strategy of a release is gone")));
-	return true;
+	s->kept.id = id;
+}
+
+/* Whether a release measured a space with a kept strategy. */
+static bool
+has_stored(const pe_aggregation *g, const pe_strategy_key *key)
+{
+	pe_strategy_problem problem = {
+		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
+		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
+	};
+
+	return g->stored && g->strategies.count > 0 && !pe_strategy_is_workload(&problem);
 }
 
 /* Several parts share the cost: a share of 2^-8 still fits. */
@@ -870,7 +887,9 @@ pe_aggregation_obtain(pe_aggregation *g, pe_space *s)
 		key.spare = spare_of_blocks(g, s);
 	else if (pe_aggregation_is_counts(g))
 		pe_counts_check_memory(g);
-	if (!load_stored(g, s, &key))
+	if (has_stored(g, &key))
+		pe_aggregation_load(s, &g->strategies);
+	else
 		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
 		check_units(g, s);
@@ -1449,15 +1468,6 @@ pe_aggregation_strategies(const pe_aggregation *g)
 		all.id[all.count++] = id;
 	}
 	return all;
-}
-
-int64
-pe_strategies_find(const pe_strategies *all, const pe_space *s)
-{
-	for (int i = 0; i < all->count; i++)
-		if (all->count == 1 || pe_strategy_is_for(all->id[i], &s->workload))
-			return all->id[i];
-	return 0;
 }
 
 static void

@@ -171,9 +171,6 @@ extern pe_strategies pe_aggregation_strategies(const pe_aggregation *aggregation
 /* Those that a charge, or a reply, names: one, 0: none, and others. */
 extern pe_strategies pe_strategies_of(int64 strategy_id, const int64 *other, int others);
 
-/* Which of them a space has: of several the one that was made for its workload; 0: none.  Inside PE_UNDONE. */
-extern int64 pe_strategies_find(const pe_strategies *all, const pe_space *space);
-
 /* Whether any aggregate is a share of all cells. */
 extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
 
@@ -196,6 +193,9 @@ extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space
 /* Finds the strategy of a space; whether it will be one of blocks.  Not inside PE_UNDONE, likewise. */
 extern void pe_aggregation_obtain(pe_aggregation *aggregation, pe_space *space);
 extern bool pe_aggregation_is_by_blocks(const pe_aggregation *aggregation, const pe_space *space);
+
+/* Takes the one of these strategies, which a charge names, that a space was measured with; XX001 if it is gone. */
+extern void pe_aggregation_load(pe_space *space, const pe_strategies *strategies);
 extern const char *pe_aggregation_method(const pe_aggregation *aggregation);
 
 /* What follows from the strategy of a space; and what takes no look at its queries. */

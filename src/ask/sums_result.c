@@ -16,7 +16,6 @@
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
-#include "server/access.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -94,23 +93,17 @@ has_strategy(const pe_space *s, const pe_strategies *all, bool only)
  * made now, or the workload itself (0).
  */
 static void
-load_strategies(pe_aggregation *g, int64 release, const pe_strategies *all)
+load_strategies(pe_aggregation *g, const pe_strategies *all)
 {
 	bool		only = spaces_measured(g) == 1;
 
 	for (int i = 0; i < g->spaces; i++)
 	{
 		pe_space   *s = &g->space[i];
-		int64		id;
 
 		if (!pe_aggregation_measures(g, i) || has_strategy(s, all, only))
 			continue;
-		id = pe_strategies_find(all, s);
-		if (!pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
-		s->kept.id = id;
+		pe_aggregation_load(s, all);
 		if (pe_aggregation_is_counts(g))
 			pe_aggregation_settle_cells(s);
 		else
@@ -942,9 +935,7 @@ const int64 *
 pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, int64 values,
 						const pe_strategies *strategies)
 {
-	PE_UNDONE();
-	load_strategies(g, release, strategies);
-	PE_END_UNDONE();
+	load_strategies(g, strategies);
 	return read_shares(g, release, value, values);
 }
 
