@@ -334,6 +334,7 @@ typedef struct look
 {
 	pe_aggregation *asked;
 	const pe_aggregate_noise *most; /* of what would be measured; NULL: any will do */
+	const char *rows;			/* which rows the request counts */
 	const pe_release *row;
 	bool		answers;		/* else nothing is read of what was measured that is not needed */
 	pe_stored_aggregates *stored;
@@ -718,7 +719,7 @@ restore_similar(look *l)
 	l->stored = pe_aggregation_restored_of(l->row, counts && l->row->workload_text != NULL);
 	of = &l->stored->aggregation;
 	if (of->on_grid || !declared_alike(l->asked, of) ||
-		strcmp(pe_aggregation_rows_text(l->asked), pe_aggregation_rows_text(of)) != 0)
+		strcmp(l->rows, pe_aggregation_rows_text(of)) != 0)
 		return false;
 	for (int i = 0; i < l->asked->parts && !has_atoms(l->asked) && !has_atoms(of); i++)
 		if (part_of(l->asked, i, of) < 0)
@@ -846,9 +847,9 @@ is_better(const look *l, const pe_known *best)
 
 /* Of the releases the one that serves best: its row and largest error; else none, 0.  What it takes to look is gone. */
 static pe_known
-find_best(pe_aggregation *g, const pe_aggregate_noise *most, const pe_release *row, uint64 count)
+find_best(const look *like, const pe_release *row, uint64 count)
 {
-	bool		counts = pe_aggregation_is_counts(g);
+	bool		counts = pe_aggregation_is_counts(like->asked);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
 	pe_known	best = {0};
@@ -857,7 +858,7 @@ find_best(pe_aggregation *g, const pe_aggregate_noise *most, const pe_release *r
 	MemoryContextSwitchTo(of_one);
 	for (uint64 i = 0; i < count && work < MOST_WORK && (counts || (i < MOST_OF_SUMS && best.release.id == 0)); i++)
 	{
-		look		l = {.asked = g, .most = most, .row = &row[i]};
+		look		l = {.asked = like->asked, .most = like->most, .rows = like->rows, .row = &row[i]};
 		ErrorData  *error = pe_run_undone(look_at_release, &l);
 
 		if (error != NULL)
@@ -872,9 +873,11 @@ find_best(pe_aggregation *g, const pe_aggregate_noise *most, const pe_release *r
 	return best;
 }
 
+/* Of what is asked, with at most the noise that a look says. */
 static pe_known
-search(pe_aggregation *g, const pe_aggregate_noise *most)
+search(look *like)
 {
+	pe_aggregation *g = like->asked;
 	pe_release *row;
 	uint64		count;
 
@@ -882,17 +885,19 @@ search(pe_aggregation *g, const pe_aggregate_noise *most)
 	if (g->on_grid || g->space[0].workload.queries > MOST_QUERIES)
 		return (pe_known) {0};
 	PE_UNDONE();
+	like->rows = pe_aggregation_rows_text(g);
 	row = candidates(g, &count);
 	PE_END_UNDONE();
-	return find_best(g, most, row, count);
+	return find_best(like, row, count);
 }
 
 pe_known *
 pe_known_most_precise(pe_aggregation *g)
 {
 	pe_known   *known = palloc(sizeof(*known));
+	look		any = {.asked = g};
 
-	*known = search(g, NULL);
+	*known = search(&any);
 	return known->release.id != 0 ? known : NULL;
 }
 
@@ -909,7 +914,7 @@ pe_known_find(pe_aggregation *g)
 		most = pe_aggregation_noise(g, nano);
 	if (pe_aggregation_is_counts(g))
 		(void) pe_counts_variances(g);
-	best = search(g, &most);
+	best = search(&l);
 	if (best.release.id == 0)
 		return NULL;
 	l.row = &best.release;
