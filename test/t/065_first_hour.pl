@@ -215,7 +215,9 @@ my @questions = (
 		FROM (SELECT category, {count(*) AS late|dp.stderr_count(*) AS late_off} FROM ? WHERE days > 5 GROUP BY category) l
 		JOIN (SELECT category, {count(*) AS everything|dp.stderr_count(*) AS off} FROM ? GROUP BY category) e USING (category)}, charges => 2 ],
 	[ 'as a tool asks', q{SELECT "source"."country" AS "country", {SUM(CASE WHEN "source"."category" = 'Drama' THEN 1 ELSE 0 END) AS "drama"|dp.stderr_sum(CASE WHEN "source"."category" = 'Drama' THEN 1 ELSE 0 END) AS "off"}
-		FROM (SELECT "h"."country", "h"."category" FROM ? "h" WHERE "h"."rented_at" >= timestamp '2024-02-01') "source" GROUP BY ROLLUP ("source"."country") ORDER BY 1 LIMIT 2000} ],
+		FROM (SELECT "h"."country", "h"."category" FROM ? "h" WHERE "h"."rented_at" >= timestamp '2024-02-01') "source" GROUP BY ROLLUP ("source"."country") ORDER BY 1 LIMIT 2000},
+		told => [ 'NOTICE:  rows without a declared value of "country" count in none of the grouping sets, also in those without it',
+		q{HINT:  Ask for each set by a SELECT of its own, or the owner can declare cells for these rows: nulls => 'cell', outside => 'other'.} ] ],
 	[ 'people', 'SELECT count(DISTINCT customer_id) FROM ? WHERE store_id = 3' ]);
 
 # of SQL with its marks: what is asked, with errors or without
