@@ -821,6 +821,58 @@ fill_part(pe_aggregation *g, int i)
 	};
 }
 
+/* The conditions of a sum by atoms are in them. */
+static pe_sum
+sum_of_part(const pe_aggregation *g, int i)
+{
+	pe_sum		sum = g->needed.sum[g->source[i].sum];
+
+	if (g->part[i].cells > 0)
+		sum.most = g->part[i].cells;
+	sum.by_atom = g->source[i].row_of != NULL;
+	if (sum.by_atom)
+		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
+	return sum;
+}
+
+static bool
+counts_rows(const pe_aggregation *g, int part)
+{
+	return g->needed.sum[g->source[part].sum].kind == PE_SUM_ONE;
+}
+
+/* What a row must have for a part to count it, in the cell of its space. */
+static uint64
+needs_of_part(const pe_aggregation *g, int part)
+{
+	return sum_of_part(g, part).needs;
+}
+
+/*
+ * The part that counts the rows of part i, of several that with most conditions:
+ * they are of one table, as what is counted by i is counted by it, in the same
+ * cell.  Of numbers without one: of one table by space.
+ */
+static int32
+table_of_part(const pe_aggregation *g, int i)
+{
+	uint64		needs = needs_of_part(g, i);
+	int			best = -1;
+
+	if (g->part[i].cells > 0)
+		return 0;
+	for (int h = 0; h < g->parts; h++)
+	{
+		uint64		counted = needs_of_part(g, h);
+
+		if (counts_rows(g, h) && g->source[h].space == g->source[i].space && (counted & ~needs) == 0 &&
+			(counted == needs || !counts_rows(g, i)) &&
+			(best < 0 || (needs_of_part(g, best) & ~counted) == 0))
+			best = h;
+	}
+	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
+}
+
 /* How many parts a sum is measured in. */
 static int
 parts_of(const pe_aggregation *g, int sum)
@@ -865,16 +917,23 @@ check_sensitivity(bool served)
 				 errmsg("the sensitivity of the request is too large")));
 }
 
-/* The mean variances of a group's sums for the whole share, for noise of one size. */
+/*
+ * The mean variances of a group's sums for the whole share, for noise of one
+ * size.  Of rows as if they were added: what substitute makes of that is of all
+ * parts together (pe_plan_share).
+ */
 static void
 add_variances(pe_aggregation *g, int i, double *variance)
 {
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
+	pe_plan_rules rules = g->rules;
 	pe_u128		sensitivity;
 
 	fill_part(g, i);
-	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
+	if (g->part[i].cells == 0)
+		rules.neighbours = PE_ADD_REMOVE;
+	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &rules, g->asked.ask.accounting, &sensitivity));
 	for (int s = 0; s < g->needed.sums; s++)
 		if (pe_part_is_of(&g->source[i], s))
 		{
@@ -885,30 +944,61 @@ add_variances(pe_aggregation *g, int i, double *variance)
 		}
 }
 
-static void
-find_shares(pe_aggregation *g)
+/* Of each part; those of one sum divide its share, and each has as much of its cost. */
+static double *
+costs_of_parts(pe_aggregation *g)
 {
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
+	double	   *of_sum = pe_alloc(g->needed.sums, sizeof(double));
+	double	   *cost = pe_alloc(g->parts, sizeof(double));
 
 	for (int i = 0; i < g->parts; i++)
 		add_variances(g, i, variance);
-	g->share = pe_alloc(g->needed.sums, sizeof(uint64));
-	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, g->share);
+	pe_aggregates_costs(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, of_sum);
+	for (int i = 0; i < g->parts; i++)
+	{
+		int			sum = g->source[i].sum;
+
+		cost[i] = of_sum[sum] / pow(parts_of(g, sum), pure ? 3 : 2);
+	}
+	pe_free(of_sum);
+	pe_free(variance);
+	return cost;
 }
 
-/* Parts without a share are not measured; those of one sum have equal shares. */
+/* What pairs of columns take, under substitute. */
+static void
+check_pairs(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts && g->rules.neighbours == PE_SUBSTITUTE; i++)
+	{
+		const pe_strategy *strategy = g->part[i].strategy;
+
+		if (strategy->blocks == NULL && strategy->columns <= PE_OPTIMUM_CELLS)
+			pe_check_memory(pe_strategy_each_products_memory(strategy) + strategy->columns * sizeof(pe_u128));
+	}
+}
+
+static void
+find_shares(pe_aggregation *g)
+{
+	double	   *cost = costs_of_parts(g);
+	double		least;
+
+	check_pairs(g);
+	for (int i = 0; i < g->parts; i++)
+		g->part[i].table = table_of_part(g, i);
+	check_sensitivity(pe_plan_share(g->part, g->parts, cost, &g->rules, g->asked.ask.accounting, &least));
+	pe_free(cost);
+}
+
+/* Parts without a share are not measured. */
 static void
 drop_unshared(pe_aggregation *g)
 {
 	int			kept = 0;
 
-	for (int i = 0; i < g->parts; i++)
-	{
-		int			sum = g->source[i].sum;
-
-		g->part[i].share = g->share[sum] > 0 ? Max(g->share[sum] / parts_of(g, sum), 1) : 0;
-	}
 	for (int i = 0; i < g->parts; i++)
 		if (g->part[i].share > 0)
 		{
@@ -918,6 +1008,7 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 	if (kept == 1)
 		g->part[0].share = PE_WHOLE_SHARE;
+	check_sensitivity(pe_plan_find_apart(g->part, kept, &g->rules, g->asked.ask.accounting));
 }
 
 /* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
@@ -931,20 +1022,6 @@ set_in_domain(const pe_space *s, uint32 set)
 		if ((set >> a & 1) != 0)
 			in_domain |= left & -left;
 	return in_domain;
-}
-
-/* The conditions of a sum by atoms are in them. */
-static pe_sum
-sum_of_part(const pe_aggregation *g, int i)
-{
-	pe_sum		sum = g->needed.sum[g->source[i].sum];
-
-	if (g->part[i].cells > 0)
-		sum.most = g->part[i].cells;
-	sum.by_atom = g->source[i].row_of != NULL;
-	if (sum.by_atom)
-		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
-	return sum;
 }
 
 /* Adds a table of a part. */

@@ -124,7 +124,7 @@ pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 		left -= share;
 		g->part[i].share = share;
 	}
-	return true;
+	return pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
 }
 
 /* What stands in front of the measurements: the shares as they were then, of several parts. */

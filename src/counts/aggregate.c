@@ -1337,21 +1337,33 @@ add_costs(size_t sums, const int *together, const double *coefficient, const dou
 }
 
 void
-pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
-					const int *together, const double *variance, uint64_t *share)
+pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+					const int *together, const double *variance, double *cost)
 {
 	size_t		count = (size_t) sums->sums;
 	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
 	double	   *coefficient = pe_alloc(count, sizeof(double));
-	double	   *cost = pe_alloc(count, sizeof(double));
-	double		whole = 0;
 
+	memset(cost, 0, count * sizeof(double));
 	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
 	{
 		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(count, together, coefficient, variance, norm, cost);
 	}
+	pe_free(coefficient);
+	pe_free(reference);
+}
+
+void
+pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+					const int *together, const double *variance, uint64_t *share)
+{
+	size_t		count = (size_t) sums->sums;
+	double	   *cost = pe_alloc(count, sizeof(double));
+	double		whole = 0;
+
+	pe_aggregates_costs(sums, aggregate, aggregates, norm, together, variance, cost);
 	for (size_t s = 0; s < count; s++)
 		whole += root_of_cost(cost[s], norm);
 	/* rounded down, so that they add up to at most the whole */
@@ -1363,6 +1375,4 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	}
 	pe_free(cost);
-	pe_free(coefficient);
-	pe_free(reference);
 }

@@ -177,6 +177,16 @@ extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggr
 extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate);
 
 /*
+ * cost[s] of every sum: the shares l that minimise the sum over the aggregates
+ * of their variances, each relative to the least that it has alone, minimise
+ * sum_s cost[s] / l[s] (PE_L1: l[s]^2).  Of sums that are measured together the
+ * first one has the costs of all, and the others have 0.  variance, together: as
+ * below.
+ */
+extern void pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+								const int *together, const double *variance, double *cost);
+
+/*
  * share[s] of every sum, adding up to at most PE_WHOLE_SHARE.  variance: of each sum for the whole share, in one unit
  * for all; a sum that no aggregate weighs gets none: share 0.  together[s]: the first of the sums that are measured
  * together with s, which have one share, and the same one in share; NULL: each by itself.
