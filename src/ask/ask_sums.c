@@ -568,6 +568,29 @@ check_grid(pe_aggregation *g)
 				 errhint("Ask for the others in a request of their own.")));
 }
 
+/* Whether all rows are counted by groups: such a count is a release of counts (stored_release.c). */
+static bool
+counts_groups(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->groups > 0 && g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].condition < 0)
+			return true;
+	return false;
+}
+
+/*
+ * It follows from the request, the neighbours and the accounting alone, so that
+ * a release is read in the basis in which it was measured.  Not from the
+ * groups: a sum by some of them answers the same sum by others.
+ */
+static pe_basis
+basis_of(const pe_aggregation *g)
+{
+	if (g->asked.ask.accounting == PE_PURE)
+		return counts_groups(g) ? PE_BASIS_ONE_SIDE : PE_BASIS_BOTH_SIDES;
+	return pe_door_rules(g->asked.dataset).neighbours == PE_SUBSTITUTE ? PE_BASIS_ONE_SIDE : PE_BASIS_CENTRED;
+}
+
 static void
 find_spaces(pe_aggregation *g)
 {
@@ -634,7 +657,7 @@ resolve_sums(pe_aggregation *g)
 
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, basis_of(g), &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
@@ -873,6 +896,25 @@ table_of_part(const pe_aggregation *g, int i)
 	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
 }
 
+/* Of what is above and below of one number, of the same rows, the first sum; else 0. */
+static int32
+pair_of_part(const pe_aggregation *g, int i)
+{
+	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+
+	if (g->asked.ask.accounting != PE_PURE || (sum->kind != PE_SUM_ABOVE && sum->kind != PE_SUM_BELOW))
+		return 0;
+	for (int j = 0; j < g->parts; j++)
+	{
+		const pe_sum *other = &g->needed.sum[g->source[j].sum];
+
+		if (other->kind == PE_SUM_ABOVE + PE_SUM_BELOW - sum->kind && other->a == sum->a &&
+			sum_of_part(g, j).needs == sum_of_part(g, i).needs && g->source[j].space == g->source[i].space)
+			return 1 + Min(g->source[i].sum, g->source[j].sum);
+	}
+	return 0;
+}
+
 /* How many parts a sum is measured in. */
 static int
 parts_of(const pe_aggregation *g, int sum)
@@ -988,7 +1030,10 @@ find_shares(pe_aggregation *g)
 
 	check_pairs(g);
 	for (int i = 0; i < g->parts; i++)
+	{
 		g->part[i].table = table_of_part(g, i);
+		g->part[i].pair = pair_of_part(g, i);
+	}
 	check_sensitivity(pe_plan_share(g->part, g->parts, cost, &g->rules, g->asked.ask.accounting, &least));
 	pe_free(cost);
 }

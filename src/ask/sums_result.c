@@ -118,10 +118,11 @@ pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 	for (int i = 0; i < g->parts; i++)
 	{
 		uint64		share = (uint64) value[i];
+		bool		second = pe_plan_part_is_second(g->part, i);
 
-		if (share == 0 || share > left)
+		if (share == 0 || share > PE_WHOLE_SHARE || (!second && share > left))
 			return false;
-		left -= share;
+		left -= second ? 0 : share;
 		g->part[i].share = share;
 	}
 	return pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);

@@ -108,6 +108,12 @@ typedef struct pe_plan_part
 	int32_t		table;
 
 	/*
+	 * > 0: of PE_PURE, two parts of one table and with one share: no row adds
+	 * less than 0 to either, or more than the bound to both together.  0: none
+	 */
+	int32_t		pair;
+
+	/*
 	 * by pe_plan_find_apart: N of substitute in 2^-PE_SHARE_BITS, beside the
 	 * sensitivity of rows that are added; 0: the part pays for its own
 	 */
@@ -243,6 +249,9 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
  */
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
 								  pe_accounting accounting, int64_t nano);
+
+/* Whether a part is the second one of a pair: its share is that of the first. */
+extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
 
 /*
  * Fills in apart of all parts of a measurement, from their shares

@@ -33,6 +33,11 @@
  * sqrt(N) (PE_PURE: N), one N for all of them: how far a row that becomes
  * another moves them together (plan_neighbours.c, with the proof).
  *
+ * Two parts of a pair, of Laplace noise, have one share: a row adds b_1 a_j and b_2
+ * a_j to them, neither below 0, and b_1 + b_2 <= B_i: together no more than one
+ * part of that share does.  Under substitute it adds as much as one with a sign
+ * (plan_neighbours.c).
+ *
  * A condition, a number that is absent and an attribute without a cell only
  * make b smaller.
  *
@@ -159,7 +164,7 @@ pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
 		return false;
 	if (!is_joint(part, rules))
 		return true;
-	/* below 2^96, of which the whole part and the rest each fit with N */
+	/* below 2^96: the quotient and the rest each fit with N, which is at most 4 */
 	*sensitivity = *sensitivity / whole * part->apart + (*sensitivity % whole * part->apart + whole - 1) / whole;
 	return *sensitivity < PE_LARGEST_SENSITIVITY;
 }
@@ -427,6 +432,10 @@ pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums)
 	memcpy(plan->part, sums->part, (size_t) sums->parts * sizeof(*plan->part));
 	for (int i = 0; i < sums->parts; i++)
 	{
+		if (plan->part[i].pair > 0 && plan->accounting != PE_PURE)
+			pe_bug("a pair whose noise is not that of Laplace");
+		if (pe_plan_part_is_second(plan->part, i))
+			continue;
 		if (plan->part[i].share == 0 || plan->part[i].share > left)
 			pe_bug("shares of sums that are more than the whole");
 		left -= plan->part[i].share;
@@ -508,6 +517,22 @@ counts_alike(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tab
 	return true;
 }
 
+/* Whether two parts are what is above and below of one number, of the same rows: sums from p and from q on. */
+static bool
+are_sides(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
+{
+	for (int32_t t = 0; t < tables_of_part(part); t++, p++, q++)
+	{
+		const pe_sum *one = &sums->sum[p];
+		const pe_sum *other = &sums->sum[q];
+
+		if (one->kind + other->kind != PE_SUM_ABOVE + PE_SUM_BELOW || one->kind < PE_SUM_ABOVE ||
+			other->kind < PE_SUM_ABOVE || one->a != other->a || one->needs != other->needs)
+			return false;
+	}
+	return true;
+}
+
 bool
 pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables, int32_t *const *column_of)
 {
@@ -520,7 +545,8 @@ pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *
 
 		for (int j = 0; j < plan->parts; q += tables_of_part(&part[j++]))
 			if (i != j && part[i].table > 0 && part[i].table == part[j].table &&
-				(column_of[i] != column_of[j] || !counts_alike(&part[i], sums, tables, p, q)))
+				(column_of[i] != column_of[j] || !counts_alike(&part[i], sums, tables, p, q) ||
+				 (part[i].pair > 0 && part[i].pair == part[j].pair && !are_sides(&part[i], sums, p, q))))
 				return false;
 	}
 	return true;

@@ -10,8 +10,8 @@
  *
  *		N >= sum_b w_b |f_b(r) a_b,z(r) - f_b(r') a_b,z(r')|^2		(*)
  *
- * for all rows r and r', either of which may also count nowhere: a unit of k
- * rows is changed in k steps of one row each, and norms add up.  add_remove has
+ * for all rows r and r'; one of them may count nowhere.  A unit of k rows is
+ * changed in k steps of one row each, and norms add up.  add_remove has
  * r' nowhere, and N = 1 as no shares add up to more.
  *
  * Tables.  Parts of one table are measured by the same matrix A, and a row is in
@@ -48,6 +48,12 @@
  * in units of the largest |a_z|; S_1 N_1 + 2 S_s + S_u max(1, N_1) of blocks and of
  * more than PE_L1_PAIRS columns.
  *
+ * Two parts of a pair, of PE_PURE, have one share s and one bound B, and a row adds
+ * f a_z to one and g a_z to the other, 0 <= f, g and f + g <= B: without a change
+ * s (f + g) |a_z| / B is at most s.  Under substitute it is largest at ends too:
+ * (B, 0) and (B, 0) differ by |a_z - a_z'|, (B, 0) and (0, B) by |a_z| + |a_z'|,
+ * which is the largest.  So pairs with shares S_p add S_p (|a_z| + |a_z'|).
+ *
  * Units, in at most so many cells each, are cut by themselves: such a part pays
  * for its own neighbours with its own share (plan_measurement.c).  Parts of rows
  * lose no more than their shares add up to.
@@ -71,6 +77,7 @@ typedef struct table_shares
 	uint64_t	one;
 	uint64_t	with_sign;
 	uint64_t	without_sign;
+	uint64_t	paired;
 } table_shares;
 
 /* The same of what each of them is multiplied by, of D and in units of 2^-PE_SHARE_BITS. */
@@ -109,6 +116,22 @@ is_first(const pe_plan_part *part, int i)
 	return true;
 }
 
+/* The part in front that a part is the second one to; -1: none. */
+static int
+first_of_pair(const pe_plan_part *part, int i)
+{
+	for (int j = 0; j < i && part[i].pair > 0; j++)
+		if (part[j].pair == part[i].pair)
+			return j;
+	return -1;
+}
+
+bool
+pe_plan_part_is_second(const pe_plan_part *part, int i)
+{
+	return first_of_pair(part, i) >= 0;
+}
+
 static void
 check_tables(const pe_plan_part *part, int parts)
 {
@@ -119,6 +142,25 @@ check_tables(const pe_plan_part *part, int parts)
 				pe_bug("a table that is measured in two ways");
 }
 
+/* Two of one table, with one bound and one share, of Laplace noise. */
+static void
+check_pairs(const pe_plan_part *part, int parts, pe_accounting accounting)
+{
+	for (int i = 0; i < parts; i++)
+	{
+		int			first = first_of_pair(part, i);
+		int			members = 0;
+
+		for (int j = 0; j < parts; j++)
+			members += part[i].pair > 0 && part[j].pair == part[i].pair;
+		if (members > 0 && (accounting != PE_PURE || members != 2 || part[i].is_signed))
+			pe_bug("a pair that cannot be");
+		if (first >= 0 && (!is_same_table(&part[i], &part[first]) || part[i].bound != part[first].bound ||
+						   part[i].share != part[first].share))
+			pe_bug("a pair of parts that differ");
+	}
+}
+
 /* Of the table of part i. */
 static table_shares
 shares_of_table(const pe_plan_part *part, int parts, int i)
@@ -127,9 +169,11 @@ shares_of_table(const pe_plan_part *part, int parts, int i)
 
 	for (int j = i; j < parts; j++)
 	{
-		if (!is_same_table(&part[j], &part[i]))
+		if (!is_same_table(&part[j], &part[i]) || pe_plan_part_is_second(part, j))
 			continue;
-		if (part[j].is_signed)
+		if (part[j].pair > 0)
+			shares.paired += part[j].share;
+		else if (part[j].is_signed)
 			shares.with_sign += part[j].share;
 		else if (adds_one(&part[j]))
 			shares.one += part[j].share;
@@ -154,7 +198,8 @@ larger(pe_u128 a, pe_u128 b)
 static pe_u128
 differ_by(const table_shares *s, pe_u128 p, pe_u128 q, pe_u128 apart, pe_u128 opposite)
 {
-	return s->one * apart + s->with_sign * opposite + s->without_sign * larger(larger(p, q), apart);
+	return s->one * apart + s->with_sign * opposite + s->without_sign * larger(larger(p, q), apart) +
+		s->paired * (p + q);
 }
 
 /* part / whole in units of 2^-PE_SHARE_BITS, rounded up; part is below 2^86. */
@@ -259,8 +304,8 @@ look_at_pairs(const pe_strategy *strategy, pairs *p)
 static bool
 counts_apart(const pe_strategy *strategy, bool pure, uint64_t *apart)
 {
-	bool		(*sensitivity) (const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows, pe_u128 *value) =
-		pure ? pe_strategy_sensitivity_l1 : pe_strategy_sensitivity_sq;
+	bool		(*sensitivity) (const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+								pe_u128 *value) = pure ? pe_strategy_sensitivity_l1 : pe_strategy_sensitivity_sq;
 	pe_u128		alone;
 	pe_u128		both;
 
@@ -284,7 +329,7 @@ bounded_factors(const pe_strategy *strategy, bool pure, table_factors *factors)
 
 	if (!counts_apart(strategy, pure, &apart))
 		return false;
-	*factors = (table_factors) {apart, (pure ? 2 : 4) * PE_WHOLE_SHARE, larger(apart, WHOLE)};
+	*factors = (table_factors) {apart, (pure ? 2 : 4) * PE_WHOLE_SHARE, larger(apart, WHOLE), 2 * PE_WHOLE_SHARE};
 	return true;
 }
 
@@ -292,7 +337,7 @@ static pe_u128
 weigh(const table_shares *s, const table_factors *f)
 {
 	return (pe_u128) s->one * f->one + (pe_u128) s->with_sign * f->with_sign +
-		(pe_u128) s->without_sign * f->without_sign;
+		(pe_u128) s->without_sign * f->without_sign + (pe_u128) s->paired * f->paired;
 }
 
 /* Cells that are counted one by one: nowhere, the same cell, two cells. */
@@ -347,6 +392,7 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 	pe_u128		shares = 0;
 
 	check_tables(part, parts);
+	check_pairs(part, parts, accounting);
 	for (int i = 0; i < parts && together; i++)
 	{
 		table_shares s = shares_of_table(part, parts, i);
@@ -354,7 +400,7 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 
 		if (!is_of_rows(&part[i]))
 			continue;
-		shares += part[i].share;
+		shares += pe_plan_part_is_second(part, i) ? 0 : part[i].share;
 		if (!is_first(part, i))
 			continue;
 		if (!table_differs(part[i].strategy, &s, accounting == PE_PURE, &most))
@@ -382,7 +428,7 @@ typedef struct sharing
 {
 	const pe_plan_part *part;
 	int			parts;
-	const double *cost;
+	double	   *cost;			/* of a pair both together, of the second part 0 */
 	bool		pure;
 	double	   *weight;			/* of each part, before they are made to add up */
 } sharing;
@@ -420,7 +466,8 @@ static double
 factor_of_two_cells(const table_sharing *t, int i)
 {
 	const pe_plan_part *part = &t->s->part[i];
-	uint64_t	factor = part->is_signed ? t->two.with_sign : adds_one(part) ? t->two.one : t->two.without_sign;
+	uint64_t	factor = part->pair > 0 ? t->two.paired : part->is_signed ? t->two.with_sign
+		: adds_one(part) ? t->two.one : t->two.without_sign;
 
 	return (double) factor / (double) PE_WHOLE_SHARE;
 }
@@ -430,6 +477,8 @@ factor_of_one_cell(const table_sharing *t, int i)
 {
 	const pe_plan_part *part = &t->s->part[i];
 
+	if (part->pair > 0)
+		return 2;
 	return part->is_signed ? (t->s->pure ? 2 : 4) : !adds_one(part);
 }
 
@@ -486,7 +535,7 @@ find_factors(const pe_strategy *strategy, bool pure, table_factors *two)
 	pairs		p = {.pure = pure};
 	pe_u128		largest;
 
-	*two = (table_factors) {times * whole, times * whole, times * whole};
+	*two = (table_factors) {times * whole, times * whole, times * whole, times * whole};
 	if (pe_strategy_counts_columns(strategy))
 		return true;
 	largest = look_at_pairs(strategy, &p);
@@ -494,6 +543,7 @@ find_factors(const pe_strategy *strategy, bool pure, table_factors *two)
 		return bounded_factors(strategy, pure, two);
 	two->one = two->without_sign = (uint64_t) larger(whole, ratio_up(p.apart, largest));
 	two->with_sign = (uint64_t) larger(whole, ratio_up(p.opposite, largest));
+	two->paired = 2 * whole;
 	return true;
 }
 
@@ -540,22 +590,29 @@ bool
 pe_plan_share(pe_plan_part *part, int parts, const double *cost, const pe_plan_rules *rules,
 			  pe_accounting accounting, double *least)
 {
-	sharing		s = {.part = part, .parts = parts, .cost = cost, .pure = accounting == PE_PURE};
+	sharing		s = {.part = part, .parts = parts, .pure = accounting == PE_PURE};
 	double		sum = 0;
 	bool		served;
 
 	check_tables(part, parts);
 	s.weight = pe_alloc((size_t) parts, sizeof(double));
+	s.cost = pe_alloc((size_t) parts, sizeof(double));
 	for (int i = 0; i < parts; i++)
-		s.weight[i] = root_of(&s, cost[i]);
+		s.cost[pe_plan_part_is_second(part, i) ? first_of_pair(part, i) : i] += cost[i];
+	for (int i = 0; i < parts; i++)
+		s.weight[i] = root_of(&s, s.cost[i]);
 	served = rules->neighbours != PE_SUBSTITUTE || share_tables(&s);
 	for (int i = 0; i < parts; i++)
 		sum += s.weight[i];
 	/* rounded down, so that they add up to at most the whole */
 	for (int i = 0; i < parts && served; i++)
-		part[i].share = cost[i] > 0
+		part[i].share = s.cost[i] > 0
 			? (uint64_t) fmax(1, floor(s.weight[i] / sum * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
+	for (int i = 0; i < parts; i++)
+		if (pe_plan_part_is_second(part, i))
+			part[i].share = part[first_of_pair(part, i)].share;
 	*least = s.pure ? sum * sum * sum : sum * sum;
+	pe_free(s.cost);
 	pe_free(s.weight);
 	return served;
 }

@@ -79,7 +79,7 @@ plan_aggregates(const subject *s)
 	}
 	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1};
 	agg.cells = (pe_strategy) {.classes = agg.of->groups, .columns = agg.of->groups, .rows = agg.of->groups, .inner = agg.of->groups, .objective = 1};
-	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, &agg.sums))
+	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, PE_BASIS_CENTRED, &agg.sums))
 		pe_bug("no sums");
 	for (int i = 0; i < agg.sums.sums; i++)
 	{

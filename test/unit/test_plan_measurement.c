@@ -1101,6 +1101,49 @@ test_same_tables(void **state)
 	free_plan(plan);
 }
 
+/* A pair is above and below of one number, of the same rows. */
+static void
+test_same_pair(void **state)
+{
+	const pe_sum above = {.kind = PE_SUM_ABOVE, .needs = PE_HAS_NUMBER(0)};
+	const pe_sum below = {.kind = PE_SUM_BELOW, .needs = PE_HAS_NUMBER(0)};
+	pe_strategy cells;
+	pe_plan_part part[2];
+	pe_plan_sums parts = {2, part, {.neighbours = PE_SUBSTITUTE, .max_rows = 3}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_PURE, .epsilon = 1, .rho = NAN, .max_stderr = NAN};
+	pe_sum		sum[2] = {above, below};
+	pe_sums		sums = {.numbers = 2, .conditions = 1, .sums = 2, .sum = sum};
+	uint32_t	set[2] = {1, 1};
+	pe_tables	tables = {.tables = 2, .set = set};
+	int32_t    *column_of[2] = {NULL, NULL};
+	pe_plan    *plan;
+
+	(void) state;
+	make_identity(&cells, 3);
+	for (int n = 0; n < 2; n++)
+		assert_true(pe_number_init(&sums.number[n], 0, 10, true, true));
+	for (int p = 0; p < 2; p++)
+		part[p] = (pe_plan_part) {
+			.strategy = &cells, .bound = pe_sum_bound(&sums, &sum[p]), .table = 1, .pair = 1, .share = PE_WHOLE_SHARE
+		};
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE);
+	/* k 2 M N */
+	assert_true(ldexp((double) plan->vector[1].sensitivity, -plan->vector[1].lattice) == 3 * 20 * 2);
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = below;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = value;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = above;
+	sum[0].needs |= PE_HAS_CONDITION(0);
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = above;
+	sum[0].a = 1;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	free_plan(plan);
+}
+
 /* max_stderr: of a part of blocks its share counts too, and the block's own variance is relative to it. */
 static void
 test_max_stderr_of_blocks(void **state)
@@ -1149,6 +1192,7 @@ main(void)
 		cmocka_unit_test(test_share_alone),
 		cmocka_unit_test(test_same_sums),
 		cmocka_unit_test(test_same_tables),
+		cmocka_unit_test(test_same_pair),
 		cmocka_unit_test(test_max_stderr_of_blocks),
 	};
 

@@ -38,10 +38,10 @@
 /* What rows add: of two numbers u and v in [-M, M]. */
 typedef enum function
 {
-	ONE, VALUE, SQUARE, SECOND, PRODUCT, ABOVE, FUNCTIONS
+	ONE, VALUE, SQUARE, SECOND, PRODUCT, ABOVE, BELOW
 } function;
 
-static const char *const function_name[] = {"1", "u", "2u^2-M^2", "v", "uv", "M+u"};
+static const char *const function_name[] = {"1", "u", "2u^2-M^2", "v", "uv", "M+u", "M-u"};
 
 typedef struct table
 {
@@ -71,7 +71,7 @@ static const pe_accounting accountings[] = {PE_ZCDP, PE_GDP, PE_PURE};
 static int64_t
 most_of(const trial *t, function f)
 {
-	return f == ONE ? 1 : f == ABOVE ? 2 * t->most : f == SQUARE || f == PRODUCT ? t->most * t->most : t->most;
+	return f == ONE ? 1 : f >= ABOVE ? 2 * t->most : f == SQUARE || f == PRODUCT ? t->most * t->most : t->most;
 }
 
 static int64_t
@@ -89,15 +89,17 @@ value_of(const trial *t, function f, int64_t u, int64_t v)
 			return v;
 		case PRODUCT:
 			return u * v;
-		default:
+		case ABOVE:
 			return t->most + u;
+		default:
+			return t->most - u;
 	}
 }
 
 static bool
 is_signed(function f)
 {
-	return f != ONE && f != ABOVE;
+	return f != ONE && f < ABOVE;
 }
 
 /* ------------------------------------------------------------------
@@ -164,11 +166,21 @@ static const struct
 	int			functions;
 	function	of[MOST_FUNCTIONS];
 }			lists[] = {
-	{1, {ONE}}, {1, {VALUE}}, {2, {ONE, VALUE}}, {1, {ABOVE}},
-	{2, {ONE, ABOVE}}, {2, {VALUE, SECOND}}, {3, {ONE, VALUE, SQUARE}}, {3, {ONE, VALUE, SECOND}}, {1, {SQUARE}},
+	{1, {ONE}}, {1, {VALUE}}, {2, {ONE, VALUE}}, {1, {ABOVE}}, {2, {ABOVE, BELOW}},
+	{3, {ONE, ABOVE, BELOW}}, {4, {ONE, ABOVE, BELOW, SECOND}}, {2, {ONE, ABOVE}}, {2, {SECOND, ABOVE}}, {2, {VALUE, SECOND}}, {3, {ONE, VALUE, SQUARE}}, {3, {ONE, VALUE, SECOND}}, {1, {SQUARE}},
 	{5, {ONE, VALUE, SQUARE, SECOND, PRODUCT}},
 };
-#define TIGHT 4
+#define TIGHT 5
+
+/* What is measured in pairs, of Laplace noise; other accountings have both by themselves. */
+static bool
+is_in_pair(const trial *t, function f, int list)
+{
+	for (int i = 0; i < lists[list].functions; i++)
+		if (lists[list].of[i] == BELOW)
+			return f >= ABOVE && t->accounting == PE_PURE;
+	return false;
+}
 
 static void
 add_table(trial *t, int list, int kind)
@@ -183,7 +195,8 @@ add_table(trial *t, int list, int kind)
 	memcpy(b->of, lists[list].of, sizeof(b->of));
 	for (int f = 0; f < b->functions; f++)
 		t->part[t->parts++] = (pe_plan_part) {
-			.strategy = &b->strategy, .bound = most_of(t, b->of[f]), .is_signed = is_signed(b->of[f]), .table = t->tables
+			.strategy = &b->strategy, .bound = most_of(t, b->of[f]), .is_signed = is_signed(b->of[f]), .table = t->tables,
+			.pair = is_in_pair(t, b->of[f], list) ? t->tables : 0
 		};
 }
 
@@ -194,10 +207,13 @@ random_shares(trial *t)
 	double		sum = 0;
 
 	for (int p = 0; p < t->parts; p++)
-		sum += weight[p] = uniform(0.05, 1);
+	{
+		weight[p] = uniform(0.05, 1);
+		sum += pe_plan_part_is_second(t->part, p) ? 0 : weight[p];
+	}
 	for (int p = 0; p < t->parts; p++)
-		t->part[p].share = t->parts == 1 ? PE_WHOLE_SHARE
-			: (uint64_t) floor(weight[p] / sum * (double) PE_WHOLE_SHARE) - 1;
+		t->part[p].share = pe_plan_part_is_second(t->part, p) ? t->part[p - 1].share
+			: t->parts == 1 ? PE_WHOLE_SHARE : (uint64_t) floor(weight[p] / sum * (double) PE_WHOLE_SHARE) - 1;
 }
 
 static void
@@ -303,7 +319,7 @@ places_of(const trial *t, bool second)
 {
 	if (second)
 		return has(t, SECOND) || has(t, PRODUCT) ? (has(t, PRODUCT) ? 3 : 2) : 1;
-	return has(t, SQUARE) ? PLACES : has(t, VALUE) || has(t, PRODUCT) || has(t, ABOVE) ? 3 : 1;
+	return has(t, SQUARE) ? PLACES : has(t, VALUE) || has(t, PRODUCT) || has(t, ABOVE) || has(t, BELOW) ? 3 : 1;
 }
 
 static int64_t
@@ -359,7 +375,7 @@ static const char *const kind_name[] = {"counts", "one number in one basis", "se
 static bool
 is_tight(const trial *t, int list)
 {
-	return t->tables == 1 && list < TIGHT;
+	return t->tables == 1 && list < TIGHT - (t->accounting != PE_PURE);
 }
 
 static int
@@ -427,7 +443,7 @@ test_measurements(void **state)
 		plan = plan_of(&t);
 		loss = worst_loss(&t, plan);
 		for (int p = 0; p < t.parts; p++)
-			shares += (double) t.part[p].share / (double) PE_WHOLE_SHARE;
+			shares += pe_plan_part_is_second(t.part, p) ? 0 : (double) t.part[p].share / (double) PE_WHOLE_SHARE;
 		of = &kinds[t.accounting == PE_PURE][t.rules.neighbours == PE_SUBSTITUTE][kind_of(&t, list)];
 		of->least = of->cases++ == 0 ? loss : fmin(of->least, loss);
 		of->most = fmax(of->most, loss);
@@ -542,6 +558,40 @@ test_tables(void **state)
 	assert_true(pe_test_stops_with_bug(find_apart, part));
 }
 
+static void
+find_apart_of_laplace(void *argument)
+{
+	(void) pe_plan_find_apart(argument, 2, &(pe_plan_rules) {.neighbours = PE_ADD_REMOVE, .max_rows = 1}, PE_PURE);
+}
+
+/* A pair is of Laplace noise, of one table, one bound and one share, and of nothing with a sign. */
+static void
+test_pairs(void **state)
+{
+	const pe_plan_part pair = {.strategy = &one_cell, .bound = 200, .share = PE_WHOLE_SHARE, .table = 1, .pair = 1};
+	pe_plan_part part[2] = {pair, pair};
+
+	(void) state;
+	assert_false(pe_test_stops_with_bug(find_apart_of_laplace, part));
+	assert_false(pe_plan_part_is_second(part, 0));
+	assert_true(pe_plan_part_is_second(part, 1));
+	assert_true(pe_test_stops_with_bug(find_apart, part));
+	part[1].share--;
+	assert_true(pe_test_stops_with_bug(find_apart_of_laplace, part));
+	part[1] = pair;
+	part[1].bound--;
+	assert_true(pe_test_stops_with_bug(find_apart_of_laplace, part));
+	part[1] = pair;
+	part[1].table = 2;
+	assert_true(pe_test_stops_with_bug(find_apart_of_laplace, part));
+	part[1] = pair;
+	part[1].is_signed = true;
+	assert_true(pe_test_stops_with_bug(find_apart_of_laplace, part));
+	part[1] = pair;
+	part[1].pair = 0;
+	assert_true(pe_test_stops_with_bug(find_apart_of_laplace, part));
+}
+
 /* ------------------------------------------------------------------
  * Shares
  * ------------------------------------------------------------------
@@ -558,7 +608,7 @@ sum_at(const trial *t, const double *cost, const double *share)
 
 	memcpy(part, t->part, sizeof(part));
 	for (int p = 0; p < t->parts; p++)
-		sum += share[p];
+		sum += pe_plan_part_is_second(part, p) ? 0 : share[p];
 	for (int p = 0; p < t->parts; p++)
 		part[p].share = (uint64_t) (share[p] / sum * (double) (PE_WHOLE_SHARE - 256));
 	assert_true(pe_plan_find_apart(part, t->parts, &t->rules, t->accounting));
@@ -601,7 +651,8 @@ test_best_shares(void **state)
 			double		other[MOST_PARTS];
 
 			for (int p = 0; p < t.parts; p++)
-				other[p] = i % 2 ? uniform(0.01, 1) : found[p] * exp(uniform(-1, 1) * pow(10, -i % 10 / 2.));
+				other[p] = pe_plan_part_is_second(t.part, p) ? other[p - 1]
+					: i % 2 ? uniform(0.01, 1) : found[p] * exp(uniform(-1, 1) * pow(10, -i % 10 / 2.));
 			if (sum_at(&t, cost, other) < own * (1 - 1e-6))
 				fail_msg("case %d: shares of %d parts, accounting %d, neighbours %d: %g is not best, %g is", c, t.parts, t.accounting,
 						 t.rules.neighbours, own, sum_at(&t, cost, other));
@@ -658,6 +709,7 @@ main(void)
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_best_shares),
 		cmocka_unit_test(test_golden),
 	};
