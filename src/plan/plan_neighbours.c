@@ -527,6 +527,9 @@ find_theta(table_sharing *t)
 	return weigh_table(t, low);
 }
 
+/* Of more columns, where pairs take seconds, shares are found as for orthogonal ones; N is theirs all the same. */
+#define MOST_PLANNED 1024
+
 static bool
 find_factors(const pe_strategy *strategy, bool pure, table_factors *two)
 {
@@ -538,6 +541,11 @@ find_factors(const pe_strategy *strategy, bool pure, table_factors *two)
 	*two = (table_factors) {times * whole, times * whole, times * whole, times * whole};
 	if (pe_strategy_counts_columns(strategy))
 		return true;
+	if (strategy->blocks == NULL && strategy->columns > MOST_PLANNED)
+	{
+		*two = (table_factors) {2 * whole, 2 * whole, 2 * whole, 2 * whole};
+		return true;
+	}
 	largest = look_at_pairs(strategy, &p);
 	if (largest == 0)
 		return bounded_factors(strategy, pure, two);
