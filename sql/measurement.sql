@@ -26,6 +26,7 @@ CREATE FUNCTION pg_temp.charges() RETURNS bigint LANGUAGE sql AS $$ SELECT count
 CREATE TEMP TABLE h AS SELECT * FROM dp.histogram('people', '{sex}', epsilon => .1);
 SELECT bool_and(a.estimate = h.estimate AND a.stderr = h.stderr AND a.release = h.release) AS same, count(*)
   FROM dp.aggregate('people', '{count(*)}', '{sex}', epsilon => .1) a JOIN h USING (label);
+SELECT bool_and(a.lower95 = h.lower95 AND a.upper95 = h.upper95) AS same_intervals FROM dp.aggregate('people', '{count(*)}', '{sex}', epsilon => .1) a JOIN h USING (label);
 SELECT m.release = h.release AS same FROM dp.measure('people', '{sex}', epsilon => .1) m, h LIMIT 1;
 SELECT s.sex, s.count = round(h.estimate) AS same FROM (SELECT sex, count(*) FROM shown GROUP BY sex) s JOIN h ON h.label->>'sex' = s.sex ORDER BY 1;
 SELECT pg_temp.charges();
@@ -57,6 +58,9 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT bool_and(abs(a.height - e.height) < .01 AND abs(a.weight - e.weight) < .05 AND abs(a.sum - e.sum) < 100 AND abs(a.count - e.count) < 5) AS exact, count(*)
   FROM averages a JOIN exact e USING (ward);
 -- and the counts among them are counts for every function
+SELECT bool_and(a.lower95 = b.lower95 AND a.upper95 = b.upper95 AND a.stderr = b.stderr) AS same_intervals, count(*)
+  FROM dp.aggregate('people', '{count(*), sum(height), avg(weight)}', '{sex,ward}', epsilon => 500) a, dp.answer(a.release, 'identity(sex) * identity(ward)') b
+  WHERE a.aggregate = 'count(*)' AND a.label = b.label;
 SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.answer((SELECT max(release) FROM dp.releases), 'identity(ward)') a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
 SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.histogram('people', '{ward}', epsilon => .2, reuse => true) a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
 SELECT bool_and(abs(estimate - e.count) < 5 AND stderr < .2) AS exact, count(*)
@@ -210,6 +214,12 @@ SELECT count(*), count(*) FILTER (WHERE median BETWEEN lower95 AND upper95) > .9
 SELECT max(release) AS both FROM dp.aggregate('visits', '{count(*), sum(paid)}', epsilon => 900) \gset
 SELECT release = :both AS reused, abs(estimate - 15000) < 8 * stderr AS exact FROM dp.histogram('visits', '{paid}', 'total', epsilon => 800, reuse => true);
 SELECT refused(format($$SELECT * FROM dp.combine('{%s,%s}', 'total')$$, :both, (SELECT max(release) FROM dp.releases)));
+-- a bare prefix is that of the only attribute with an order: one text, and one charge
+SELECT count(DISTINCT release) FROM dp.histogram('people', '{age}', 'prefix + total', epsilon => .23);
+SELECT pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + total', epsilon => .23)$$),
+  pg_temp.is_free($$SELECT dp.aggregate('people', '{count(*)}', '{age}', workload => 'prefix + total', epsilon => .23)$$),
+  pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + total', epsilon => .22)$$) AS other;
+SELECT workload FROM dp.releases ORDER BY release DESC LIMIT 1;
 RESET SESSION AUTHORIZATION;
 SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
   WHERE cardinality(r.other_strategies) = 1;

@@ -204,6 +204,43 @@ count_people(pe_accumulator *a, const pe_periods_cut *periods)
 								  cell_of_people, &(people) {a, t}, count_unit);
 }
 
+/* A table of rows that the cut left out, and what a row adds to it. */
+typedef struct lost
+{
+	people		of;
+	int			sign;
+} lost;
+
+static void
+add_kept(void *argument, pe_u128 cell, bool counts)
+{
+	lost	   *l = argument;
+	pe_u128		group;
+	bool		has = cell_of_people(&l->of, cell, &group);
+
+	l->of.a->count[l->of.a->tables.first[l->of.table] + (int64_t) group] += l->sign * (has & counts);
+}
+
+/* Adds what a cut to so many rows leaves. */
+static void
+add_cut(pe_accumulator *a, int32_t table, int64_t rows, const pe_periods_cut *periods, int sign)
+{
+	pe_units_choose(&a->units, &a->keys, rows < INT32_MAX ? (int32_t) rows : INT32_MAX, periods,
+					add_kept, &(lost) {{a, table}, sign});
+}
+
+/* The rows with the smallest ranks are those of every longer cut, too. */
+static void
+count_lost(pe_accumulator *a, const pe_periods_cut *periods)
+{
+	for (int32_t t = 0; t < a->summed.sums; t++)
+		if (a->summed.sum[t].kind == PE_SUM_LOST)
+		{
+			add_cut(a, t, (int64_t) a->cut.max_rows + a->summed.sum[t].most, periods, 1);
+			add_cut(a, t, a->cut.max_rows, periods, -1);
+		}
+}
+
 static void
 count_units(pe_accumulator *a)
 {
@@ -220,6 +257,7 @@ count_units(pe_accumulator *a)
 	else
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, periods, a->domain.cells, a->count);
 	count_people(a, periods);
+	count_lost(a, periods);
 	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
@@ -264,12 +302,21 @@ read_periods(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 static bool
+counts_lost(const pe_sums *sums)
+{
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			return true;
+	return false;
+}
+
+static bool
 read_summed(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size))
 		return false;
 	a->max_periods = a->summed.max_periods;
-	return a->max_periods == 0 || a->has_cut;
+	return a->has_cut || (a->max_periods == 0 && !counts_lost(&a->summed));
 }
 
 static bool

@@ -189,7 +189,7 @@ add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *
 		count_rows(place, coordinate, stride, g->counts, g->rows, count);
 		return;
 	}
-	if (sum->kind == PE_SUM_UNITS && a->has_cut)
+	if (pe_sum_is_by_unit(sum) && a->has_cut)
 		return;					/* they are counted from what is known of each unit */
 	pe_sum_weigh(&a->summed, sum, g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
 	if (sum->kind == PE_SUM_GRID)

@@ -359,13 +359,14 @@ find_ways(const pe_aggregation *g, way *ways)
 static void
 price_counts(pe_request *request, advice *row)
 {
-	pe_histogram *h;
+	pe_aggregation *g;
 
 	PE_UNDONE();
-	h = pe_histogram_validate(request, false);
+	g = pe_aggregation_validate(request, false);
 	PE_END_UNDONE();
-	pe_histogram_resolve(h);
-	put_price(row, &h->asked);
+	pe_aggregation_measure(g);
+	pe_aggregation_price(g);
+	put_price(row, &g->asked);
 	row->epsilon = rounded_up(row->epsilon);
 }
 

@@ -7,10 +7,11 @@
 #include <math.h>
 
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 
 #include "ask/sums_call.h"
 #include "server/arguments.h"
-#include "ask/near_zero.h"
+#include "ask/answers.h"
 #include "server/return_rows.h"
 #include "server/settings.h"
 
@@ -29,6 +30,8 @@ typedef struct call
 {
 	pe_aggregate_call call;
 	pe_labels	labels;
+	int			each;			/* aggregates that have a row for each group; */
+	int			number[PE_MAX_AGGREGATES];	/* these, then those of all groups together */
 
 	/* of a quote */
 	bool		replay;
@@ -79,15 +82,38 @@ name_of(const pe_aggregation *g, int i)
  * ------------------------------------------------------------------
  */
 
+/* Rows that the cut dropped have one row, behind those of the groups. */
+static void
+number_rows(call *c)
+{
+	const pe_aggregation *g = c->call.aggregation;
+	int			last = 0;
+
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind != PE_AGG_LOST)
+			c->number[c->each++] = i;
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_LOST)
+			c->number[c->each + last++] = i;
+}
+
+static int32
+rows_of_groups(const call *c)
+{
+	return c->call.aggregation->space[0].workload.queries * c->each;
+}
+
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
 	const pe_aggregation *g = c->call.aggregation;
-	int			number = row % g->aggregates;
-	const pe_aggregate_result *result = pe_aggregate_call_result_of(&c->call, row / g->aggregates, number);
+	bool		of_group = row < rows_of_groups(c);
+	int32		group = of_group ? row / c->each : 0;
+	int			number = c->number[of_group ? row % c->each : c->each + row - rows_of_groups(c)];
+	const pe_aggregate_result *result = pe_aggregate_call_result_of(&c->call, group, number);
 
-	values[0] = pe_label(&c->labels, row / g->aggregates);
+	values[0] = of_group ? pe_label(&c->labels, group) : DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"));
 	values[1] = CStringGetTextDatum(name_of(g, number));
 	pe_put_float(result->estimate, &values[2], &nulls[2]);
 	pe_put_float(result->stderr_, &values[3], &nulls[3]);
@@ -104,7 +130,7 @@ tell_noise(const pe_aggregate_call *c)
 	pe_near_zero count = {0};
 	int			i = 0;
 
-	while (i < g->aggregates && !pe_aggregate_is_linear(&g->aggregate[i]))
+	while (i < g->aggregates && (!pe_aggregate_is_linear(&g->aggregate[i]) || g->aggregate[i].kind == PE_AGG_LOST))
 		i++;
 	for (int32 q = 0; i < g->aggregates && q < g->space[0].workload.queries; q++)
 	{
@@ -127,7 +153,8 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	pe_aggregate_call_answer(&c.call);
 	tell_noise(&c.call);
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
-	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
+	number_rows(&c);
+	pe_return_rows(fcinfo, rows_of_groups(&c) + g->aggregates - c.each, 7, make_row, &c);
 	return (Datum) 0;
 }
 

@@ -66,15 +66,12 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 typedef struct counts_call
 {
 	pe_call		call;
-	pe_histogram *histogram;
+	pe_aggregation *counts;
 	pe_answers	answers;
 
 	/* what is known already */
 	bool		reuse;
-	double	   *most;			/* standard errors of a new release; NULL: any will do */
-	int64		known_release;	/* 0: none */
-	double		known_stderr;
-	pe_known	known;
+	pe_known   *known;			/* NULL: none */
 
 	/* of a quote */
 	double		max_stderr;
@@ -89,31 +86,34 @@ validate_counts(pe_call *call)
 	counts_call *c = (counts_call *) call;
 
 	read_arguments(call->fcinfo, &call->request);
-	c->histogram = pe_histogram_validate(&call->request, !call->quote);
-	call->asked = &c->histogram->asked;
+	c->counts = pe_aggregation_validate(&call->request, !call->quote);
+	call->asked = &c->counts->asked;
 }
 
 static void
 resolve_counts(pe_call *call)
 {
-	pe_histogram_resolve(((counts_call *) call)->histogram);
+	pe_aggregation *g = ((counts_call *) call)->counts;
+
+	pe_aggregation_measure(g);
+	pe_aggregation_price(g);
 }
 
 static void
 ask_for_counts(pe_call *call)
 {
-	pe_door_answer(&((counts_call *) call)->histogram->question, &call->reply);
+	pe_door_answer(&((counts_call *) call)->counts->question, &call->reply);
 }
 
 static const char *
 buys_of_counts(pe_call *call)
 {
-	pe_histogram *h = ((counts_call *) call)->histogram;
+	pe_aggregation *g = ((counts_call *) call)->counts;
 
-	if (h->method == PE_METHOD_DAWA)
+	if (g->method == PE_METHOD_DAWA)
 		return "";
 	return psprintf(" and buys max_stderr => %.4g",
-					pe_plan_stderr_at(call->asked->plan, call->reply.left) * sqrt(pe_histogram_max_variance(h)));
+					pe_plan_stderr_at(call->asked->plan, call->reply.left) * sqrt(pe_counts_max_variance(g)));
 }
 
 static void
@@ -131,18 +131,19 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
 
-/* Of what was measured then, another noise than the plan's. */
+/* The noise and the lattices of the blocks: of the plan, or of what was measured then. */
 static const pe_noise *
-noise_of_replay(const counts_call *c)
+noise_of(const counts_call *c, bool measured_then, const int **lattice)
 {
-	const pe_histogram *h = c->histogram;
-	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
-	pe_amount	amount = pe_cost_amount(pe_plan_cost(h->asked.plan));
-	pe_accounting accounting = h->asked.ask.accounting;
+	const pe_aggregation *g = c->counts;
+	int64		nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting);
 	pe_noise   *noise;
 
-	pe_check_memory(pe_strategy_sensitivity_memory(&h->kept.strategy, rules.neighbours));
-	noise = pe_plan_noise_of(&h->kept.strategy, &rules, accounting, pe_nano_left(amount, accounting));
+	*lattice = pe_plan_lattices_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
+	if (!measured_then || g->method == PE_METHOD_DAWA)
+		return pe_plan_noise(g->asked.plan);
+	pe_check_memory(pe_strategy_sensitivity_memory(g->part[0].strategy, g->rules.neighbours));
+	noise = pe_plan_noise_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
 	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -150,64 +151,22 @@ noise_of_replay(const counts_call *c)
 	return noise;
 }
 
-/* In which units blocks were measured. */
-static const int *
-lattices(const pe_histogram *h)
-{
-	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
-	pe_accounting accounting = h->asked.ask.accounting;
-
-	return pe_plan_lattices(&h->kept.strategy, &rules, accounting,
-							pe_nano_left(pe_cost_amount(pe_plan_cost(h->asked.plan)), accounting));
-}
-
-/* A replay is of what was measured then: another strategy perhaps than would be made now. */
-static void
-load_measured(counts_call *c)
-{
-	pe_histogram *h = c->histogram;
-	bool		found;
-
-	PE_UNDONE();
-	found = pe_strategy_of_charge(c->call.reply.strategy_id, &h->workload, h->possible, &h->kept);
-	PE_END_UNDONE();
-	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->call.reply.release_id)));
-}
-
-/* From the measurements of the reply to answers. */
+/* From the measurements of the reply to answers: a replay may be of another strategy than would be made now. */
 static void
 reconstruct(counts_call *c)
 {
-	pe_histogram *h = c->histogram;
-	const pe_noise *noise = pe_plan_noise(h->asked.plan);
+	pe_aggregation *g = c->counts;
+	pe_space   *s = &g->space[0];
+	const pe_charge_reply *reply = &c->call.reply;
+	bool		replayed = reply->outcome == PE_REPLAYED;
+	int64		strategy_id = s->kept.id;
+	pe_strategies strategies = pe_strategies_of(replayed ? reply->strategy_id : strategy_id, NULL, 0);
+	const int64 *y = pe_aggregation_measured(g, reply->release_id, reply->value, reply->values, &strategies);
+	const pe_noise *noise = noise_of(c, s->kept.id != strategy_id, &s->measured.lattice);
 
-	if (c->call.reply.strategy_id != h->kept.id && c->call.reply.outcome == PE_REPLAYED)
-	{
-		load_measured(c);
-		pe_histogram_check_nonnegative(h);
-		h->variance = NULL;
-		if (noise != NULL)
-			noise = noise_of_replay(c);
-	}
-	h->measured.lattice = lattices(h);
-	if (c->call.reply.values != h->kept.strategy.rows)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy",
-						c->call.reply.release_id)));
-	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->call.reply.value,
-					noise, h->variance, h->asked.request->counts.nonnegative);
-}
-
-static void
-look_for_known(counts_call *c)
-{
-	PE_UNDONE();
-	c->known_release = pe_known_find(c->histogram, c->most, &c->known_stderr);
-	PE_END_UNDONE();
+	pe_counts_check_nonnegative(g);
+	pe_answers_init(&c->answers, &s->measured, &s->workload, g->columns, y, noise, s->variance,
+					pe_counts_nonnegative(g));
 }
 
 /* Answers from a release that knows every query at least as precisely as a new one would; false if there is none. */
@@ -215,26 +174,13 @@ static bool
 reuse(pe_call *call)
 {
 	counts_call *c = (counts_call *) call;
-	const pe_histogram *h = c->histogram;
-	const double *variance;
-	double		noise;
 
-	if (!c->reuse)
+	c->known = c->reuse ? pe_known_find(c->counts) : NULL;
+	if (c->known == NULL)
 		return false;
-	variance = pe_histogram_variances(c->histogram);
-	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
-	c->most = pe_alloc(h->workload.queries, sizeof(double));
-	for (int32 q = 0; q < h->workload.queries; q++)
-		c->most[q] = noise * sqrt(variance[q]);
-	look_for_known(c);
-	if (c->known_release == 0)
-		return false;
-	PE_UNDONE();
-	pe_known_read(h, c->known_release, &c->known);
-	PE_END_UNDONE();
-	pe_known_answer(h, &c->known, &c->answers);
-	call->reply.release_id = c->known_release;
-	pe_known_tell(&c->known.release);
+	pe_known_answer(c->counts, c->known, &c->answers);
+	call->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
 	return true;
 }
 
@@ -242,7 +188,7 @@ reuse(pe_call *call)
 static void
 check_reuse(const counts_call *c)
 {
-	bool		dawa = c->histogram->method == PE_METHOD_DAWA;
+	bool		dawa = c->counts->method == PE_METHOD_DAWA;
 
 	if (c->reuse && (c->call.request.fresh || dawa))
 		ereport(ERROR,
@@ -253,14 +199,15 @@ check_reuse(const counts_call *c)
 
 /* What the answers take from the strategy that would be measured, while nothing is charged. */
 static void
-check_answers(const pe_histogram *h)
+check_answers(const pe_aggregation *g)
 {
-	const pe_strategy *strategy = &h->kept.strategy;
-	size_t		memory = pe_answers_memory(&h->workload, h->columns);
+	const pe_workload *workload = &g->space[0].workload;
+	const pe_strategy *strategy = &g->space[0].kept.strategy;
+	size_t		memory = pe_answers_memory(workload, g->columns);
 	pe_classes	none = {0};
 
 	if (strategy->blocks != NULL)
-		memory += pe_reconstruction_memory(strategy, &h->workload, &none)
+		memory += pe_reconstruction_memory(strategy, workload, &none)
 			+ (size_t) strategy->rows * (sizeof(int64) + sizeof(double));
 	pe_check_memory(memory);
 }
@@ -271,9 +218,9 @@ resolve_answered(pe_call *call)
 	counts_call *c = (counts_call *) call;
 
 	check_reuse(c);
-	pe_histogram_check_rows(&c->histogram->workload);
+	pe_counts_check_rows(&c->counts->space[0].workload);
 	resolve_counts(call);
-	check_answers(c->histogram);
+	check_answers(c->counts);
 }
 
 static const pe_ask_kind ask_counts = {
@@ -289,7 +236,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	c.reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
-	if (c.known_release == 0)
+	if (c.known == NULL)
 		reconstruct(&c);
 	pe_answers_tell_noise(&c.answers);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
@@ -305,16 +252,16 @@ static void
 make_measured(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const counts_call *c = argument;
-	const pe_histogram *h = c->histogram;
-	bool		pure = h->asked.ask.accounting == PE_PURE;
+	const pe_aggregation *g = c->counts;
+	bool		pure = g->asked.ask.accounting == PE_PURE;
 
 	values[0] = Int64GetDatum(c->call.reply.release_id);
-	values[1] = Int32GetDatum(h->workload.queries);
-	values[2] = Float8GetDatum(pe_cost_amount(pe_plan_cost(h->asked.plan)).rho_nano / 1e9);
+	values[1] = Int32GetDatum(g->space[0].workload.queries);
+	values[2] = Float8GetDatum(pe_cost_amount(pe_plan_cost(g->asked.plan)).rho_nano / 1e9);
 	nulls[2] = pure;
-	values[3] = Float8GetDatum(pe_plan_epsilon(h->asked.plan));
-	values[4] = CStringGetTextDatum(pe_strategy_form(&h->kept.strategy));
-	nulls[4] = h->method == PE_METHOD_DAWA;
+	values[3] = Float8GetDatum(pe_plan_epsilon(g->asked.plan));
+	values[4] = CStringGetTextDatum(pe_strategy_form(&g->space[0].kept.strategy));
+	nulls[4] = g->method == PE_METHOD_DAWA;
 }
 
 /* The same for dp.measure and the quotes, whose answers take no memory. */
@@ -341,7 +288,7 @@ pe_sql_measure(PG_FUNCTION_ARGS)
 static void
 resolve_bounded(pe_call *call)
 {
-	((counts_call *) call)->histogram->bounded = true;
+	((counts_call *) call)->counts->bounded = true;
 	resolve_counts(call);
 }
 
@@ -352,16 +299,16 @@ static const pe_ask_kind quote_counts = {.validate = validate_counts, .resolve =
 static void
 quote(counts_call *c)
 {
-	pe_histogram *h;
+	pe_aggregation *g;
 	double		noise;
 
 	pe_ask_prepare(&c->call);
-	h = c->histogram;
-	if (h->method == PE_METHOD_DAWA)
+	g = c->counts;
+	if (g->method == PE_METHOD_DAWA)
 		return;					/* nobody knows its errors */
-	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
-	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
-	c->rms_stderr = noise * sqrt(pe_histogram_mean_variance(h));
+	noise = pe_noise_stderr(pe_plan_noise(g->asked.plan));
+	c->max_stderr = noise * sqrt(pe_counts_max_variance(g));
+	c->rms_stderr = noise * sqrt(pe_counts_mean_variance(g));
 }
 
 /* The one row of dp.quote. */
@@ -369,11 +316,12 @@ static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const counts_call *c = argument;
-	const pe_histogram *h = c->histogram;
-	const pe_asked *asked = &h->asked;
+	const pe_aggregation *g = c->counts;
+	const pe_workload *workload = &g->space[0].workload;
+	const pe_asked *asked = &g->asked;
 	double		left = 0;
 	bool		fits = pe_asked_fits(asked, c->call.replay, &left);
-	bool		unknown = h->method == PE_METHOD_DAWA;
+	bool		unknown = g->method == PE_METHOD_DAWA;
 
 	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
 	nulls[0] = asked->ask.accounting == PE_PURE;
@@ -382,24 +330,24 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[3] = Float8GetDatum(c->max_stderr);
 	values[4] = Float8GetDatum(c->rms_stderr);
 	nulls[3] = nulls[4] = nulls[8] = unknown;
-	values[5] = Int32GetDatum(h->workload.queries);
-	values[6] = pe_product_numeric(h->workload.shape.cells, h->workload.shape.attributes);
-	values[7] = CStringGetTextDatum(pe_method_name(h->method));
-	values[8] = Float8GetDatum(h->kept.strategy.objective);
-	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
-	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
+	values[5] = Int32GetDatum(workload->queries);
+	values[6] = pe_product_numeric(workload->shape.cells, workload->shape.attributes);
+	values[7] = CStringGetTextDatum(pe_method_name(g->method));
+	values[8] = Float8GetDatum(g->space[0].kept.strategy.objective);
+	values[9] = Float8GetDatum(g->space[0].kept.strategy.lower_bound);
+	values[10] = Float8GetDatum(pe_strategy_gap(&g->space[0].kept.strategy));
 	/* for pure accounting nobody has a bound worth telling, nor for more cells than can be optimised for */
-	nulls[9] = nulls[10] = nulls[0] || h->kept.strategy.lower_bound == 0;
+	nulls[9] = nulls[10] = nulls[0] || g->space[0].kept.strategy.lower_bound == 0;
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	values[12] = Float8GetDatum(left);
 	values[13] = BoolGetDatum(c->call.replay);
 	values[14] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
-	values[15] = CStringGetTextDatum(pe_strategy_form(&h->kept.strategy));
+	values[15] = CStringGetTextDatum(pe_strategy_form(&g->space[0].kept.strategy));
 	nulls[15] = unknown;
-	values[16] = Int64GetDatum(c->known_release);
-	values[17] = Float8GetDatum(c->known_stderr);
-	nulls[16] = nulls[17] = c->known_release == 0;
+	nulls[16] = nulls[17] = c->known == NULL;
+	values[16] = Int64GetDatum(c->known != NULL ? c->known->release.id : 0);
+	values[17] = Float8GetDatum(c->known != NULL ? c->known->max_stderr : 0);
 }
 
 Datum
@@ -408,7 +356,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 	counts_call c = {.call = {.kind = &quote_counts, .fcinfo = fcinfo, .quote = true}};
 
 	quote(&c);
-	look_for_known(&c);
+	c.known = pe_known_most_precise(c.counts);
 	pe_return_rows(fcinfo, 1, 18, make_quote, &c);
 	return (Datum) 0;
 }
@@ -417,27 +365,30 @@ static void
 make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 {
 	const counts_call *c = argument;
-	const pe_histogram *h = c->histogram;
+	const pe_aggregation *g = c->counts;
 
 	values[0] = Int32GetDatum(query + 1);
 	values[1] = pe_label(&c->labels, query);
-	nulls[2] = h->method == PE_METHOD_DAWA;
+	nulls[2] = g->method == PE_METHOD_DAWA;
 	if (!nulls[2])
-		values[2] = Float8GetDatum(pe_noise_stderr(pe_plan_noise(h->asked.plan)) * sqrt(c->variance[query]));
+		values[2] = Float8GetDatum(pe_noise_stderr(pe_plan_noise(g->asked.plan)) * sqrt(c->variance[query]));
 }
 
 Datum
 pe_sql_quote_queries(PG_FUNCTION_ARGS)
 {
 	counts_call c = {.call = {.kind = &measure_counts, .fcinfo = fcinfo, .quote = true}};
+	pe_aggregation *g;
+	const pe_workload *workload;
 
 	quote(&c);
-	pe_histogram_check_rows(&c.histogram->workload);
-	pe_check_memory((size_t) c.histogram->workload.queries * sizeof(double)
-					+ pe_labels_memory(&c.histogram->workload, c.histogram->columns));
-	if (c.histogram->method != PE_METHOD_DAWA)
-		c.variance = pe_histogram_variances(c.histogram);
-	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);
-	pe_return_rows(fcinfo, c.histogram->workload.queries, 3, make_quoted_query, &c);
+	g = c.counts;
+	workload = &g->space[0].workload;
+	pe_counts_check_rows(workload);
+	pe_check_memory((size_t) workload->queries * sizeof(double) + pe_labels_memory(workload, g->columns));
+	if (g->method != PE_METHOD_DAWA)
+		c.variance = pe_counts_variances(g);
+	pe_labels_init(&c.labels, workload, g->columns);
+	pe_return_rows(fcinfo, workload->queries, 3, make_quoted_query, &c);
 	return (Datum) 0;
 }

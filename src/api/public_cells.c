@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "api/public_cells.h"
+#include "ask/complete.h"
 #include "domain/literal.h"
 #include "ledger/columns.h"
 #include "server/access.h"
@@ -173,8 +174,9 @@ fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 	a->ordered = pe_attribute_ordered_cells(&column->domain);
 	a->other = cell_that(&column->domain, pe_attribute_is_other);
 	a->null = cell_that(&column->domain, pe_attribute_is_null);
-	a->drops_null = column->domain.nulls == PE_NULLS_DROP;
-	a->drops_outside = column->domain.outside == PE_OUTSIDE_DROP;
+	a->drops_null = column->domain.nulls == PE_NULLS_DROP &&
+		!pe_column_is_not_null(dataset->relation, column->number);
+	a->drops_outside = !pe_has_all_values(column);
 	a->low = a->high = a->edge = point;
 	if (a->bins)
 		fill_bins(a, column);

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
+#include "access/xact.h"
+
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/literals.h"
-#include "ask/near_zero.h"
 #include "optimum/optimum.h"
 #include "blocks/reconstruct.h"
 #include "server/settings.h"
-#include "noise/interval.h"
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)
@@ -138,6 +138,18 @@ scale_estimates(const pe_measured *measured, const pe_noise *noise, pe_answers *
 		answers->estimate[q] *= unit;
 }
 
+/* An estimate that is a whole number of the noise's units is one up to rounding. */
+void
+pe_interval_around(pe_confidence *confidence, double variance, int32 summands, int shift, double estimate,
+				   double *lower, double *upper)
+{
+	double		half = pe_confidence_half(confidence, variance, summands);
+	double		middle = summands > 0 ? ldexp(rint(ldexp(estimate, shift)), -shift) : estimate;
+
+	*lower = middle - half;
+	*upper = middle + half;
+}
+
 /* Standard errors, and intervals around the unbiased estimates. */
 static void
 fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *variance, pe_answers *answers)
@@ -155,12 +167,8 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	pe_confidence_init(&confidence, noise, r->measured->strategy->rows, PE_MISS);
 	for (int32 q = 0; q < answers->queries; q++)
 	{
-		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
-		double		middle = summands[q] > 0 ? ldexp(rint(ldexp(answers->estimate[q], shift)), -shift)
-			: answers->estimate[q];
-
-		answers->lower[q] = middle - half;
-		answers->upper[q] = middle + half;
+		pe_interval_around(&confidence, answers->stderr_[q], summands[q], shift, answers->estimate[q],
+						   &answers->lower[q], &answers->upper[q]);
 		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
 	}
 	pe_confidence_free(&confidence);
@@ -224,6 +232,30 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	}
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
+}
+
+/* With fewer groups it is plain that they are alike. */
+#define LEAST_GROUPS 5
+
+void
+pe_near_zero_add(pe_near_zero *count, double estimate, double stderr_)
+{
+	count->groups++;
+	count->near += fabs(estimate) < PE_NEAR_ZERO * stderr_;
+}
+
+void
+pe_near_zero_tell(const pe_near_zero *count, const char *more)
+{
+	static TimestampTz told;
+
+	if (count->groups < LEAST_GROUPS || count->near <= count->groups / 2 || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("%d of %d groups are within %d standard errors of 0: a ranking of them is noise", count->near,
+					count->groups, PE_NEAR_ZERO),
+			 errhint("Group by fewer or larger groups%s.", more != NULL ? more : "")));
 }
 
 void

@@ -9,7 +9,7 @@
 #include "blocks/reconstruct.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "noise/noise.h"
+#include "noise/interval.h"
 
 /*
  * Parses the text of a workload that gives its own numbers of cells.  Errors,
@@ -62,7 +62,36 @@ extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, co
 							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance,
 							bool nonnegative);
 
-/* The NOTICE of near_zero.h, where answers are shown. */
+/*
+ * The interval around an estimate: variance and summands as of
+ * pe_confidence_half, and the shift of the noise (noise.h).
+ */
+extern void pe_interval_around(pe_confidence *confidence, double variance, int32 summands, int shift, double estimate,
+							   double *lower, double *upper);
+
+/* ----------
+ * One NOTICE where most groups of an answer say nothing.  It is computed from a
+ * noisy answer alone.
+ * ----------
+ */
+
+/* How many standard errors are near. */
+#define PE_NEAR_ZERO 3
+
+/* One estimate for each group, all zero at first. */
+typedef struct pe_near_zero
+{
+	int32		groups;
+	int32		near;
+} pe_near_zero;
+
+/* Standard errors that are NaN are not known: no group of them is near. */
+extern void pe_near_zero_add(pe_near_zero *count, double estimate, double stderr_);
+
+/* Once per statement of the client.  more: the end of the hint, NULL: none. */
+extern void pe_near_zero_tell(const pe_near_zero *count, const char *more);
+
+/* The same of all queries. */
 extern void pe_answers_tell_noise(const pe_answers *answers);
 
 #endif

@@ -133,8 +133,6 @@ pe_serial_periods_read(const pe_serial *s)
 void
 pe_serial_validate(pe_serial *s, bool needs_budget)
 {
-	if (s->request.kind == PE_ASK_COUNTS)
-		s->request.counts.whole = true;
 	check_options(s->series);
 	parse_over(s);
 	s->kind = s->request.kind == PE_ASK_COUNTS ? &pe_serial_counts : &pe_serial_sums;
@@ -191,6 +189,7 @@ optimise_time(pe_serial *s)
 {
 	pe_continual_problem problem = problem_of(s);
 
+	problem.bits = s->kind->bits_of_time != NULL ? s->kind->bits_of_time(s) : 0;
 	pe_check_memory(pe_continual_memory(&problem));
 	pe_progress_begin();
 	refuse_time(pe_continual_choose(&problem, &s->presence, &s->time));
@@ -448,10 +447,7 @@ fill_request(pe_serial *s)
 	s->request.rows_per_unit = series->rows_per_unit;
 	s->request.method = "optimal";
 	if (series->aggregates == 0)
-	{
-		s->request.counts.whole = true;
 		return;
-	}
 	s->request.sums.aggregate = series->aggregate;
 	s->request.sums.aggregates = series->aggregates;
 	s->request.sums.cells_per_unit = series->cells_per_unit;

@@ -25,7 +25,7 @@ typedef struct pe_serial
 	pe_request	request;		/* for the cells, or the sums */
 	pe_series  *series;
 	pe_asked   *asked;			/* that of the next two which is there */
-	pe_histogram *histogram;	/* counts of one period; */
+	pe_aggregation *counts;		/* of one period; */
 	pe_aggregation *aggregation;	/* or sums */
 	pe_over		over;
 	pe_continual time;
@@ -110,6 +110,9 @@ struct pe_serial_kind
 	/* The name of an aggregate, or itself; NULL: counts.  Whether its error depends on rows. */
 	const char *(*aggregate) (const pe_serial *serial, int number);
 	bool		(*depends_on_rows) (const pe_serial *serial, int number);
+
+	/* Bits of the strategy over time, as of pe_continual_problem; NULL: 0. */
+	int			(*bits_of_time) (const pe_serial *serial);
 
 	/*
 	 * Finds what is measured of a period.  54000 if a report would take too

@@ -163,7 +163,8 @@ load_attributes(pe_aggregation *g)
 
 	pe_check_attributes(request->attributes);
 	g->groups = request->attributes;
-	columns = pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
+	columns = pe_aggregation_is_counts(g) ? pe_columns_load(g->asked.dataset, request->attribute, &g->groups)
+		: pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
@@ -176,11 +177,18 @@ load_attributes(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
+/* The attributes of the groups. */
+static uint32
+grouped(const pe_aggregation *g)
+{
+	return g->groups < 32 ? (UINT32_C(1) << g->groups) - 1 : PG_UINT32_MAX;
+}
+
 /* Which attributes drop a row from all sums: those of groups and of the predicate. */
 static uint32
 dropping(const pe_aggregation *g)
 {
-	uint32		bits = (UINT32_C(1) << g->groups) - 1;
+	uint32		bits = grouped(g);
 
 	for (int i = 0; g->selection != NULL && i < g->selection->leaves; i++)
 		bits |= UINT32_C(1) << g->selection->leaf[i].attribute;
@@ -353,6 +361,24 @@ resolve_cells_per_unit(pe_aggregation *g)
 	g->cells_per_unit = request->sums.cells_per_unit;
 }
 
+/* As many dropped rows of a unit as count, unless it is said. */
+static void
+resolve_lost(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	const pe_dataset *dataset = g->asked.dataset;
+
+	if (a->kind != PE_AGG_LOST)
+		return;
+	if (dataset->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dropped is for datasets with a unit"),
+				 errdetail("In dataset \"%s\" each row is a unit: no row is dropped for want of room.",
+						   dataset->name)));
+	if (a->most == 0)
+		a->most = Min(dataset->max_rows, PE_LOST_MOST);
+}
+
 /*
  * The attributes whose values a term distinguishes; false if its groups overlap
  * or are no cells.
@@ -505,6 +531,14 @@ add_units(pe_aggregation *g, int sum)
 	}
 }
 
+/* Of all groups together: in each of them there are few, and they would show little beside their noise. */
+static void
+add_lost(pe_aggregation *g, int sum)
+{
+	add_part(g, sum, add_space(g, 0, NULL), -1);
+	g->source[g->parts - 1].of_all = true;
+}
+
 /* The attribute of a quantile that a sum is by, or -1. */
 static int
 quantile_attribute(const pe_aggregation *g, const pe_sum *sum)
@@ -597,8 +631,8 @@ find_spaces(pe_aggregation *g)
 	pe_sums    *needed = &g->needed;
 
 	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
-	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
-	pe_histogram_check_rows(&g->space[0].workload);
+	(void) add_space(g, grouped(g), g->asked.request->workload);
+	pe_counts_check_rows(&g->space[0].workload);
 	check_grid(g);
 	if (g->on_grid)
 	{
@@ -615,6 +649,8 @@ find_spaces(pe_aggregation *g)
 			add_by_atom(g, s);
 		else if (needed->sum[s].kind == PE_SUM_UNITS)
 			add_units(g, s);
+		else if (needed->sum[s].kind == PE_SUM_LOST)
+			add_lost(g, s);
 		else if (attribute >= 0)
 			add_ranks(g, s, attribute);
 		else
@@ -642,11 +678,26 @@ resolve_names(pe_aggregation *g)
 {
 	g->rules = pe_door_rules(g->asked.dataset);
 	resolve_cells_per_unit(g);
-	parse_aggregates(g);
+	if (!pe_aggregation_is_counts(g))
+		parse_aggregates(g);
+	visit_all(g, resolve_lost);
 	load_attributes(g);
 	parse_conditions(g);
 	visit_all(g, add_numbers);
 	find_always_there(g);
+}
+
+/* The one sum of counts, in all groups. */
+static void
+count_rows(pe_aggregation *g)
+{
+	g->aggregates = g->needed.sums = 1;
+	g->text[0] = "count(*)";
+	g->needed.sum[0].kind = PE_SUM_ONE;
+	g->space = palloc0(sizeof(*g->space));
+	(void) add_space(g, grouped(g), g->asked.request->workload);
+	find_possible(g);
+	add_part(g, 0, 0, -1);
 }
 
 /* Which sums they need, and which cells. */
@@ -657,6 +708,11 @@ resolve_sums(pe_aggregation *g)
 
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
+	if (pe_aggregation_is_counts(g))
+	{
+		count_rows(g);
+		return;
+	}
 	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, basis_of(g), &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -664,6 +720,21 @@ resolve_sums(pe_aggregation *g)
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
 	find_spaces(g);
 	write_texts(g);
+}
+
+/* The accounting, which decides the noise, is known. */
+static void
+resolve_method(pe_aggregation *g)
+{
+	g->method = PE_METHOD_OPTIMAL;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_resolve_method(g);
+}
+
+bool
+pe_aggregation_is_counts(const pe_aggregation *g)
+{
+	return g->asked.request->kind == PE_ASK_COUNTS;
 }
 
 pe_aggregation *
@@ -678,7 +749,9 @@ pe_aggregation_validate(const pe_request *request, bool needs_budget)
 	g->complete = pe_complete_now(g->asked.dataset, g->columns, g->groups + g->quantiles + g->watched);
 	pe_dataset_check_committed(g->asked.dataset);
 	pe_asked_choose_budget(&g->asked, needs_budget);
+	resolve_method(g);
 	resolve_sums(g);
+	pe_counts_check_order(g);
 	return g;
 }
 
@@ -686,6 +759,7 @@ void
 pe_aggregation_restore(pe_aggregation *g)
 {
 	g->stored = true;
+	g->method = pe_aggregation_is_counts(g) ? pe_method_of_text(g->asked.request->method) : PE_METHOD_OPTIMAL;
 	resolve_names(g);
 	resolve_sums(g);
 }
@@ -695,26 +769,43 @@ pe_aggregation_restore(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-/* The kept strategy that a release measured a space with; false if there is none. */
-static bool
-load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
+/* Of several the one that was made for its workload; 0: none. */
+static int64
+find_strategy(const pe_strategies *all, const pe_space *s)
 {
-	pe_strategy_problem problem = {
-		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
-		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
-	};
+	for (int i = 0; i < all->count; i++)
+		if (all->count == 1 || pe_strategy_is_for(all->id[i], &s->workload))
+			return all->id[i];
+	return 0;
+}
+
+void
+pe_aggregation_load(pe_space *s, const pe_strategies *strategies)
+{
+	int64		id;
 	bool		there;
 
-	if (!g->stored || g->strategies.count == 0 || pe_strategy_is_workload(&problem))
-		return false;
 	PE_UNDONE();
-	there = pe_strategy_load_matrix(pe_strategies_find(&g->strategies, s), &s->workload, &s->kept);
+	id = find_strategy(strategies, s);
+	there = pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept);
 	PE_END_UNDONE();
 	if (!there)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the strategy of a release is gone")));
-	return true;
+	s->kept.id = id;
+}
+
+/* Whether a release measured a space with a kept strategy. */
+static bool
+has_stored(const pe_aggregation *g, const pe_strategy_key *key)
+{
+	pe_strategy_problem problem = {
+		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
+		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
+	};
+
+	return g->stored && g->strategies.count > 0 && !pe_strategy_is_workload(&problem);
 }
 
 /* Several parts share the cost: a share of 2^-8 still fits. */
@@ -730,6 +821,15 @@ width_of_blocks(const pe_aggregation *g, const pe_space *s)
 		if (&g->space[g->source[i].space] == s)
 			most = Max(most, pe_sum_bound(&g->needed, &g->needed.sum[g->source[i].sum]));
 	return g->parts > 1 ? most * ROOT_OF_SHARES : most;
+}
+
+static int
+spare_of_blocks(const pe_aggregation *g, const pe_space *s)
+{
+	double		rows = (double) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX);
+
+	return g->spare > 0 ? g->spare
+		: pe_blocks_spare_for((g->rules.neighbours == PE_SUBSTITUTE ? 4 : 1) * fmax(g->of_series, 1) * rows * rows);
 }
 
 /* Whether rows are counted in a space, and nothing else. */
@@ -758,40 +858,74 @@ check_units(const pe_aggregation *g, const pe_space *s)
  * in several cells, the sensitivity of substitute is a multiple of that of
  * add_remove: so is the optimum for it.
  */
-static void
-obtain(pe_aggregation *g, pe_space *s)
+static pe_strategy_key
+strategy_key(const pe_aggregation *g, const pe_space *s)
 {
 	bool		counts = counts_alone(g, s) && s->by_atom == NULL;
 	pe_neighbours neighbours = counts ? g->rules.neighbours : PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
-	pe_strategy_key key = {
+
+	return (pe_strategy_key) {
 		.workload = &s->workload, .possible = s->possible, .possible_of = s->possible_of,
-		.whole = !counts || g->in_periods, .method = PE_METHOD_OPTIMAL,
+		.whole = !counts || g->of_series > 0 || pe_counts_nonnegative(g), .method = g->method,
 		.objective = PE_SUM, .norm = norm, .neighbours = neighbours,
-		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP
+		.gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP,
+		.bounded = g->bounded
 	};
+}
+
+bool
+pe_aggregation_is_by_blocks(const pe_aggregation *g, const pe_space *s)
+{
+	pe_strategy_key key = strategy_key(g, s);
+
+	return pe_strategy_is_by_blocks(&key);
+}
+
+bool
+pe_aggregation_has_numbers_by_blocks(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (pe_sum_bound(&g->needed, &g->needed.sum[g->source[i].sum]) > 1 &&
+			pe_aggregation_is_by_blocks(g, &g->space[g->source[i].space]))
+			return true;
+	return false;
+}
+
+bool
+pe_aggregation_has_blocks(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->part[i].strategy->blocks != NULL)
+			return true;
+	return false;
+}
+
+void
+pe_aggregation_obtain(pe_aggregation *g, pe_space *s)
+{
+	pe_strategy_key key = strategy_key(g, s);
 
 	if (pe_strategy_is_by_blocks(&key))
-		key.spare = pe_blocks_spare(g->rules.neighbours,
-									(int32) Min(g->rules.max_rows * width_of_blocks(g, s), PG_INT32_MAX));
-	if (!load_stored(g, s, &key))
+		key.spare = spare_of_blocks(g, s);
+	else if (pe_aggregation_is_counts(g))
+		pe_counts_check_memory(g);
+	if (has_stored(g, &key))
+		pe_aggregation_load(s, &g->strategies);
+	else
 		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
 		check_units(g, s);
 }
 
 /* What follows from blocks takes no cell of the product. */
-static void
-settle_cells(pe_space *s)
+void
+pe_aggregation_settle_cells(pe_space *s)
 {
-	pe_classes	none = {0};
-
+	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
+	s->variance = NULL;
 	if (s->kept.strategy.blocks != NULL)
-	{
-		pe_check_memory(pe_reconstruction_memory(&s->kept.strategy, &s->workload, &none) +
-						pe_blocks_apply_memory(s->kept.strategy.blocks));
 		return;
-	}
 	pe_columns_check_product(s->domain);
 	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
 	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
@@ -800,8 +934,12 @@ settle_cells(pe_space *s)
 void
 pe_aggregation_settle(pe_space *s)
 {
-	s->measured = (pe_measured) {&s->workload, &s->kept.strategy, s->possible, NULL};
-	settle_cells(s);
+	pe_classes	none = {0};
+
+	if (s->kept.strategy.blocks != NULL)
+		pe_check_memory(pe_reconstruction_memory(&s->kept.strategy, &s->workload, &none) +
+						pe_blocks_apply_memory(s->kept.strategy.blocks));
+	pe_aggregation_settle_cells(s);
 	s->variance = pe_unit_variances(&s->measured, pe_space_told(s));
 	(void) pe_reconstruction_init(&s->measured, pe_space_told(s), &s->own);
 	s->total_covariance = NULL;
@@ -840,7 +978,8 @@ fill_part(pe_aggregation *g, int i)
 
 	*part = (pe_plan_part) {
 		.strategy = &s->kept.strategy, .bound = pe_sum_bound(&g->needed, sum), .is_signed = pe_sum_is_signed(sum),
-		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0
+		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0,
+		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0
 	};
 }
 
@@ -882,7 +1021,7 @@ table_of_part(const pe_aggregation *g, int i)
 	uint64		needs = needs_of_part(g, i);
 	int			best = -1;
 
-	if (g->part[i].cells > 0)
+	if (!pe_plan_part_is_of_rows(&g->part[i]))
 		return 0;
 	for (int h = 0; h < g->parts; h++)
 	{
@@ -973,7 +1112,7 @@ add_variances(pe_aggregation *g, int i, double *variance)
 	pe_u128		sensitivity;
 
 	fill_part(g, i);
-	if (g->part[i].cells == 0)
+	if (pe_plan_part_is_of_rows(&g->part[i]))
 		rules.neighbours = PE_ADD_REMOVE;
 	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &rules, g->asked.ask.accounting, &sensitivity));
 	for (int s = 0; s < g->needed.sums; s++)
@@ -1023,6 +1162,22 @@ check_pairs(const pe_aggregation *g)
 }
 
 static void
+share_lost(pe_aggregation *g)
+{
+	bool		lost[PE_MAX_SUMS];
+	uint64		share[PE_MAX_SUMS];
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		lost[i] = g->part[i].lost > 0;
+		share[i] = g->part[i].share;
+	}
+	pe_share_lost(lost, g->parts, share);
+	for (int i = 0; i < g->parts; i++)
+		g->part[i].share = share[i];
+}
+
+static void
 find_shares(pe_aggregation *g)
 {
 	double	   *cost = costs_of_parts(g);
@@ -1035,6 +1190,7 @@ find_shares(pe_aggregation *g)
 		g->part[i].pair = pair_of_part(g, i);
 	}
 	check_sensitivity(pe_plan_share(g->part, g->parts, cost, &g->rules, g->asked.ask.accounting, &least));
+	share_lost(g);
 	pe_free(cost);
 }
 
@@ -1235,6 +1391,11 @@ pe_aggregation_measures(const pe_aggregation *g, int space)
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
+	if (pe_aggregation_is_counts(g))
+	{
+		pe_counts_measure(g);
+		return;
+	}
 	pe_check_memory(pe_aggregation_memory(g));
 	if (g->on_grid)
 	{
@@ -1247,7 +1408,7 @@ pe_aggregation_measure(pe_aggregation *g)
 	{
 		if (!pe_aggregation_measures(g, i))
 			continue;
-		obtain(g, &g->space[i]);
+		pe_aggregation_obtain(g, &g->space[i]);
 		pe_aggregation_settle(&g->space[i]);
 	}
 	check_shares(g);
@@ -1341,10 +1502,10 @@ price_grid(pe_aggregation *g)
 	pe_check_memory(pe_quantile_memory(&g->grid));
 }
 
-static const char *
-method_of(const pe_aggregation *g)
+const char *
+pe_aggregation_method(const pe_aggregation *g)
 {
-	return g->on_grid ? "exponential" : "optimal";
+	return g->on_grid ? "exponential" : pe_method_name(g->method);
 }
 
 /* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
@@ -1369,13 +1530,25 @@ add_never_null(StringInfo text, const pe_aggregation *g)
 		pe_text_add_names(text, "never_null", names, count);
 }
 
+static bool
+has_sum(const pe_aggregation *g, pe_sum_kind kind)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		if (g->needed.sum[s].kind == kind)
+			return true;
+	return false;
+}
+
 bool
 pe_aggregation_counts_units(const pe_aggregation *g)
 {
-	for (int s = 0; s < g->needed.sums; s++)
-		if (g->needed.sum[s].kind == PE_SUM_UNITS)
-			return true;
-	return false;
+	return has_sum(g, PE_SUM_UNITS);
+}
+
+bool
+pe_aggregation_counts_lost(const pe_aggregation *g)
+{
+	return has_sum(g, PE_SUM_LOST);
 }
 
 /* Whether it is all that dp.histogram measures, and has the same release: rows by attributes as they are. */
@@ -1399,7 +1572,7 @@ canonical_text(pe_aggregation *g, char **names)
 	add_never_null(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	pe_text_end(&text, &g->asked, method_of(g));
+	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }
 
@@ -1436,15 +1609,6 @@ pe_aggregation_strategies(const pe_aggregation *g)
 	return all;
 }
 
-int64
-pe_strategies_find(const pe_strategies *all, const pe_space *s)
-{
-	for (int i = 0; i < all->count; i++)
-		if (all->count == 1 || pe_strategy_is_for(all->id[i], &s->workload))
-			return all->id[i];
-	return 0;
-}
-
 static void
 name_strategies(pe_aggregation *g, pe_charge_request *charge)
 {
@@ -1453,6 +1617,21 @@ name_strategies(pe_aggregation *g, pe_charge_request *charge)
 	charge->strategy_id = all.count > 0 ? all.id[0] : 0;
 	charge->others = Max(all.count - 1, 0);
 	charge->other = memcpy(palloc(sizeof(all.id)), all.id + 1, charge->others * sizeof(int64));
+}
+
+static void
+fill_sums(pe_aggregation *g)
+{
+	pe_question *question = &g->question;
+
+	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
+	question->sums.sums = &g->sums;
+	question->sums.parts = g->parts;
+	question->sums.part = g->part;
+	question->sums.first_table = g->first_table;
+	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
+	for (int i = 0; i < g->parts; i++)
+		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
 }
 
 static void
@@ -1468,19 +1647,15 @@ fill_question(pe_aggregation *g)
 	question->columns = g->columns;
 	question->domain = g->domain;
 	question->predicate = g->selection;
-	question->kind = g->on_grid ? PE_CHOOSE_QUANTILES : PE_ADD_SUMS;
-	question->sums.sums = &g->sums;
-	question->sums.parts = g->parts;
-	question->sums.part = g->part;
-	question->sums.first_table = g->first_table;
-	question->sums.column_of = palloc0(g->parts * sizeof(int32 *));
-	for (int i = 0; i < g->parts; i++)
-		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_ask(g);
+	else
+		fill_sums(g);
 	question->plan = g->asked.plan;
 	question->charge = charge;
-	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g),
+	pe_asked_fill_charge(&g->asked, canonical_text(g, names), pe_aggregation_method(g),
 						 g->space[0].workload.queries * g->aggregates);
-	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
+	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->needed.dropping);
 	charge->attribute = names;
 	charge->attributes = g->groups;
 	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
@@ -1488,22 +1663,29 @@ fill_question(pe_aggregation *g)
 	name_strategies(g, charge);
 }
 
-void
-pe_aggregation_price(pe_aggregation *g)
+/* Of sums: of the cost that is resolved. */
+static void
+price_sums(pe_aggregation *g)
 {
 	double		scale = 1;
 
-	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
-	if (g->on_grid)
-	{
-		price_grid(g);
-		fill_question(g);
-		return;
-	}
 	pe_aggregation_check_max_stderr(g);
+	/* of what dp.histogram measures it is the same error at the same price */
 	if (!isnan(g->asked.ask.max_stderr))
-		scale = scale_of_first(g);
+		scale = is_histogram(g) && g->parts == 1 ? sqrt(pe_counts_max_variance(g)) : scale_of_first(g);
 	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1,
 						g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
+}
+
+void
+pe_aggregation_price(pe_aggregation *g)
+{
+	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
+	if (g->on_grid)
+		price_grid(g);
+	else if (pe_aggregation_is_counts(g))
+		pe_counts_price(g);
+	else
+		price_sums(g);
 	fill_question(g);
 }

@@ -32,7 +32,7 @@ typedef struct pe_space
 	pe_kept_strategy kept;
 	pe_measured measured;
 	int32	   *column_of;		/* of each cell: a column of the strategy; NULL: of blocks */
-	double	   *variance;		/* of each query for noise of variance 1 */
+	double	   *variance;		/* of each query for noise of variance 1; of counts NULL: not computed yet */
 	pe_reconstruction own;		/* of the workload */
 
 	/*
@@ -43,7 +43,7 @@ typedef struct pe_space
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
-	bool		derived;		/* answers follow from what was measured elsewhere (known_sums.c) */
+	bool		derived;		/* answers follow from what was measured elsewhere (known.c) */
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
 	double	   *above_variance;
@@ -58,6 +58,7 @@ typedef struct pe_source_of_part
 	int			space;
 	int			term;			/* of units: of the groups' workload; else -1 */
 	int		   *row_of;			/* of each sum, by atoms: its row of the space, -1: none; NULL: of the sum alone */
+	bool		of_all;			/* its space has one query, of all groups together */
 } pe_source_of_part;
 
 /* The conditions of aggregates, each once. */
@@ -112,8 +113,15 @@ typedef struct pe_aggregation
 	pe_plan_part part[PE_MAX_SUMS];
 	int32	   *first_table;	/* of each part, and the end */
 	pe_sums		sums;			/* one for each table */
-	bool		in_periods;		/* of a series: rows of one period */
+	double		of_series;		/* the factor of time of a series, whose sums are of one period; 0: no series */
 	pe_question question;
+
+	/* of counts, which are the one sum of count(*) by a method of choice (ask_counts.h) */
+	pe_method	method;
+	bool		bounded;		/* a quote, which shows how good a strategy can be at best */
+	int			spare;			/* of blocks: pe_blocks_spare, where it is another than a release's; else 0 */
+	double		max_variance;	/* the largest and the mean of all; 0: not computed yet */
+	double		mean_variance;
 
 	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
 	bool		on_grid;
@@ -124,7 +132,10 @@ typedef struct pe_aggregation
 /* The name of a column for an aggregate (sums_name.c): two that differ may have the same one. */
 extern char *pe_aggregation_name(const pe_aggregation *aggregation, int number);
 
-/* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
+/*
+ * Validates a request for sums or counts.  What is to be answered needs a
+ * budget (42501 otherwise); a quote does not.  Inside PE_UNDONE.
+ */
 extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool needs_budget);
 
 /*
@@ -133,9 +144,21 @@ extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool n
  */
 extern void pe_aggregation_restore(pe_aggregation *aggregation);
 
-/* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
+/* Whether it is dp.histogram's: one count of all rows, by a method of choice. */
+extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
+
+/*
+ * Finds the strategies and shares; and makes the plan and the charge.  Not
+ * inside PE_UNDONE: a computation reports its progress.
+ */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* Whether any part is measured by blocks. */
+extern bool pe_aggregation_has_blocks(const pe_aggregation *aggregation);
+
+/* Whether sums of numbers will be measured by blocks. */
+extern bool pe_aggregation_has_numbers_by_blocks(const pe_aggregation *aggregation);
 
 /* What the answers of all groups take, without their labels; for pe_check_memory. */
 extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
@@ -147,14 +170,12 @@ extern pe_strategies pe_aggregation_strategies(const pe_aggregation *aggregation
 /* Those that a charge, or a reply, names: one, 0: none, and others. */
 extern pe_strategies pe_strategies_of(int64 strategy_id, const int64 *other, int others);
 
-/* Which of them a space has: of several the one that was made for its workload; 0: none.  Inside PE_UNDONE. */
-extern int64 pe_strategies_find(const pe_strategies *all, const pe_space *space);
-
 /* Whether any aggregate is a share of all cells. */
 extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
 
-/* Whether units are counted by any aggregate. */
+/* Whether units are counted by any aggregate, and rows that the cut left out. */
 extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
+extern bool pe_aggregation_counts_lost(const pe_aggregation *aggregation);
 
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
@@ -168,8 +189,17 @@ extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 /* Whether any sum is by a space: else it has no strategy. */
 extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space);
 
-/* What follows from the strategy of a space. */
+/* Finds the strategy of a space; whether it will be one of blocks.  Not inside PE_UNDONE, likewise. */
+extern void pe_aggregation_obtain(pe_aggregation *aggregation, pe_space *space);
+extern bool pe_aggregation_is_by_blocks(const pe_aggregation *aggregation, const pe_space *space);
+
+/* Takes the one of these strategies, which a charge names, that a space was measured with; XX001 if it is gone. */
+extern void pe_aggregation_load(pe_space *space, const pe_strategies *strategies);
+extern const char *pe_aggregation_method(const pe_aggregation *aggregation);
+
+/* What follows from the strategy of a space; and what takes no look at its queries. */
 extern void pe_aggregation_settle(pe_space *space);
+extern void pe_aggregation_settle_cells(pe_space *space);
 
 /* The answers to all groups from what a release holds; free. */
 typedef struct pe_aggregate_result
@@ -312,8 +342,12 @@ typedef struct pe_stored_aggregates
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 
-/* The same in steps, inside PE_UNDONE: what was asked; then what was measured. */
-extern pe_stored_aggregates *pe_aggregation_restored(int64 id);
+/*
+ * The same in steps, inside PE_UNDONE: what was asked, of a row of the ledger,
+ * as_counts: by dp.histogram; then, once pe_aggregation_measure has found its
+ * strategies, what was measured.
+ */
+extern pe_stored_aggregates *pe_aggregation_restored_of(const pe_release *row, bool as_counts);
 extern void pe_aggregation_read(pe_stored_aggregates *stored);
 
 #endif

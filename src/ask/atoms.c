@@ -490,7 +490,7 @@ others_are_kept(const finding *f)
 
 		for (int i = 0; i < f->functions; i++)
 			together |= f->function[i].text != NULL && g->together[s] == f->function[i].first;
-		if (f->used[s] && !together && g->needed.sum[s].kind != PE_SUM_UNITS &&
+		if (f->used[s] && !together && !pe_sum_is_by_unit(&g->needed.sum[s]) &&
 			(!f->counts_once || g->needed.sum[s].needs >= PE_HAS_ATTRIBUTE(0)))
 			return true;
 	}

@@ -74,7 +74,7 @@ pe_part_query(const pe_aggregation *aggregation, int part, int sum, int32 group)
 {
 	const pe_source_of_part *source = &aggregation->source[part];
 
-	return source->row_of == NULL ? group
+	return source->row_of == NULL ? (source->of_all ? 0 : group)
 		: group * aggregation->space[source->space].by_atom->rows + source->row_of[sum];
 }
 

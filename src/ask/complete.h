@@ -22,6 +22,9 @@ typedef struct pe_complete
 	int			names;
 } pe_complete;
 
+/* Whether each value of a column has a cell: NULL and NaN apart. */
+extern bool pe_has_all_values(const pe_column *column);
+
 /* Those among columns of a dataset, now. */
 extern pe_complete pe_complete_now(const pe_dataset *dataset, const pe_column *columns, int count);
 

@@ -1,6 +1,15 @@
 /*
  * known.c
  *	  What stored releases know of a request.  See known.h.
+ *
+ * The variance of an aggregate grows with that of each of its sums
+ * (counts/aggregate.h): where every sum follows from a release with at most the
+ * noise that a new measurement would have, no standard error is larger, for any
+ * rows.
+ *
+ * A sum may follow from two parts, whose noise is independent: what is above or
+ * below of a number (domain/sums.h) from its centred sum and its count, and a
+ * count from what is above and below.
  */
 #include "postgres.h"
 
@@ -14,24 +23,27 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "ask/known.h"
-#include "ask/replay.h"
+#include "ask/ask_counts.h"
 #include "ask/ask_predicate.h"
+#include "ask/atoms.h"
+#include "ask/known.h"
+#include "blocks/blocks.h"
 #include "ledger/budget.h"
+#include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
-#include "blocks/blocks.h"
 
-/* So many of the newest releases are looked at, */
+/* So many of the newest releases may serve; of them the dearest are looked at, for sums so many. */
 #define MOST_RELEASES "1000"
+#define MOST_OF_SUMS 20
 
-/* Requests of more queries are not looked for: their errors are not computed one by one. */
+/* Counts of more queries are not looked for: their errors are not computed one by one. */
 #define MOST_QUERIES 10000000
 
-/*
- * Errors of a release and of a request that measure the same are the same up to
- * rounding.
- */
+/* Releases are looked at until the cubes of their numbers of columns add up to this: about a second. */
+#define MOST_WORK 5e9
+
+/* Noises of the same size are the same up to rounding. */
 #define ROUNDING 1e-9
 
 /* ------------------------------------------------------------------
@@ -105,13 +117,6 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 	return text.data;
 }
 
-const char *
-pe_release_rows_text(const pe_release *r)
-{
-	return r->rows_text != NULL ? r->rows_text
-		: pe_rows_text(r->dataset, r->version, r->columns, r->attributes, r->predicate_text, &r->complete);
-}
-
 /* ------------------------------------------------------------------
  * Attributes together
  * ------------------------------------------------------------------
@@ -158,24 +163,6 @@ pe_joint_close(pe_joint *joint, pe_dataset *dataset, const char *predicate)
  * ------------------------------------------------------------------
  */
 
-static bool
-same_names(const pe_histogram *h, const pe_release *r)
-{
-	if (h->attributes != r->attributes)
-		return false;
-	for (int i = 0; i < h->attributes; i++)
-		if (strcmp(h->columns[i].name, r->columns[i].name) != 0)
-			return false;
-	return true;
-}
-
-/* Whether counts that are not negative can be had from it. */
-static bool
-gives_nonnegative(const pe_strategy *strategy)
-{
-	return strategy->blocks != NULL ? strategy->blocks->kind == PE_BLOCKS_MARGINALS : !strategy->direct;
-}
-
 /* Two of the same name are the same cells. */
 static bool
 are_alike(const pe_over_columns *one, const pe_over_columns *other)
@@ -214,20 +201,6 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 	return true;
 }
 
-/* What a direct strategy measures means the same over the same list of attributes only. */
-static bool
-join_known(const pe_histogram *h, pe_known *k)
-{
-	pe_release *r = &k->release;
-	const pe_over_columns measured = {r->columns, r->attributes, &r->workload};
-	const pe_over_columns asked = {h->columns, h->attributes, &h->workload};
-
-	return (!r->kept.strategy.direct || same_names(h, r)) &&
-		(!h->asked.request->counts.nonnegative || gives_nonnegative(&r->kept.strategy)) &&
-		pe_known_join(&k->pair, r->dataset, r->predicate_text, &measured, &r->kept.strategy, r->measured.lattice,
-					  &asked);
-}
-
 double *
 pe_known_variances(const pe_known_pair *p)
 {
@@ -246,59 +219,677 @@ pe_known_variances(const pe_known_pair *p)
 	return variance;
 }
 
+/* ------------------------------------------------------------------
+ * The same rows
+ * ------------------------------------------------------------------
+ */
+
+static int
+columns_read(const pe_aggregation *g)
+{
+	return g->groups + g->quantiles + g->watched + g->needed.numbers;
+}
+
+/*
+ * Which rows count: attributes of the groups and of the predicate drop rows from
+ * all sums.  Where rows of units are cut, the choice depends on what else is
+ * read too, which drops none: cells of attributes, and values of numbers.
+ */
+char *
+pe_aggregation_rows_text(const pe_aggregation *g)
+{
+	pe_dataset *dataset = g->asked.dataset;
+
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, pe_rows_text(dataset, g->stored ? g->version : dataset->version, g->columns,
+											   g->groups, g->predicate, &g->complete));
+	for (int i = g->groups; dataset->unit != NULL && i < columns_read(g); i++)
+		appendStringInfo(&text, " %s of %s", i < columns_read(g) - g->needed.numbers ? "cells" : "values",
+						 quote_identifier(pe_column_text(&g->columns[i])));
+	return text.data;
+}
+
+/* Whether what both read is declared alike. */
+static bool
+declared_alike(const pe_aggregation *g, const pe_aggregation *of)
+{
+	for (int i = 0; i < columns_read(g); i++)
+		for (int j = 0; j < columns_read(of); j++)
+			if (strcmp(g->columns[i].name, of->columns[j].name) == 0 &&
+				g->columns[i].declared != of->columns[j].declared)
+				return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * The same sums
+ * ------------------------------------------------------------------
+ */
+
+/* Whether two sums are of the same number, or of none. */
+static bool
+same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
+{
+	return strcmp(g->number_column[n]->name, of->number_column[m]->name) == 0;
+}
+
+/* Bits that one sum needs, in the numbering of the other; false if the other has not all of them. */
+static bool
+translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of, uint64 *translated)
+{
+	*translated = 0;
+	for (int n = 0; n < g->needed.numbers; n++)
+		for (int m = 0; m < of->needed.numbers && (needs & PE_HAS_NUMBER(n)) != 0; m++)
+			if (same_number(g, n, of, m))
+			{
+				*translated |= PE_HAS_NUMBER(m);
+				needs &= ~PE_HAS_NUMBER(n);
+			}
+	for (int c = 0; c < g->conditions.count; c++)
+		for (int d = 0; d < of->conditions.count && (needs & PE_HAS_CONDITION(c)) != 0; d++)
+			if (strcmp(g->conditions.text[c], of->conditions.text[d]) == 0)
+			{
+				*translated |= PE_HAS_CONDITION(d);
+				needs &= ~PE_HAS_CONDITION(c);
+			}
+	for (int a = g->groups; a < g->groups + g->quantiles; a++)
+		for (int b = of->groups; b < of->groups + of->quantiles && (needs & PE_HAS_ATTRIBUTE(a)) != 0; b++)
+			if (strcmp(g->columns[a].name, of->columns[b].name) == 0)
+			{
+				*translated |= PE_HAS_ATTRIBUTE(b);
+				needs &= ~PE_HAS_ATTRIBUTE(a);
+			}
+	return needs == 0;
+}
+
+static bool
+same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
+{
+	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum);
+	uint64		needs;
+
+	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
+		(sum->kind != PE_SUM_PRODUCT || same_number(g, sum->b, of, other->b)) &&
+		translate_needs(g, sum->needs, of, &needs) && needs == other->needs;
+}
+
+/* The part of a release that measured what part i of a request would; -1: none. */
+static int
+part_of(const pe_aggregation *g, int i, const pe_aggregation *of)
+{
+	const pe_source_of_part *source = &g->source[i];
+
+	for (int j = 0; j < of->parts; j++)
+		if (of->source[j].term == source->term &&
+			same_sum(g, &g->needed.sum[source->sum], of, &of->needed.sum[of->source[j].sum]))
+			return j;
+	return -1;
+}
+
+/* What a part follows from: parts of a release, each times a factor. */
+typedef struct known_terms
+{
+	int			terms;			/* 0: it does not follow */
+	int			part[2];
+	double		factor[2];
+} known_terms;
+
+/* The part that a release measured of this sum by the cells of groups, needs as it numbers them; -1: none. */
+static int
+part_of_kind(const pe_aggregation *of, pe_sum_kind kind, int number, uint64 needs)
+{
+	for (int j = 0; j < of->parts; j++)
+	{
+		const pe_sum *sum = &of->needed.sum[of->source[j].sum];
+
+		if (sum->kind == kind && sum->needs == needs && (kind == PE_SUM_ONE || sum->a == number))
+			return j;
+	}
+	return -1;
+}
+
+static known_terms
+two_terms(int first, double first_factor, int second, double second_factor)
+{
+	return (known_terms) {first >= 0 && second >= 0 ? 2 : 0, {first, second}, {first_factor, second_factor}};
+}
+
+/* What a row needs to be counted, of rows that have a number: nothing of it where all have it. */
+static uint64
+needs_of_count(const pe_aggregation *of, int number, uint64 needs)
+{
+	return (of->never_null >> number & 1) != 0 ? needs & ~PE_HAS_NUMBER(number) : needs;
+}
+
+/* most + u, or most - u */
+static known_terms
+terms_of_side(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
+{
+	double		side = sum->kind == PE_SUM_ABOVE ? 1 : -1;
+	uint64		needs;
+
+	for (int m = 0; m < of->needed.numbers && translate_needs(g, sum->needs, of, &needs); m++)
+		if (same_number(g, sum->a, of, m))
+			return two_terms(part_of_kind(of, PE_SUM_VALUE, m, needs), side,
+							 part_of_kind(of, PE_SUM_ONE, 0, needs_of_count(of, m, needs)), of->needed.number[m].most);
+	return (known_terms) {0};
+}
+
+/* 1, of the first number that is measured by both sides of the same rows. */
+static known_terms
+terms_of_count(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
+{
+	uint64		needs;
+
+	for (int m = 0; m < of->needed.numbers && translate_needs(g, sum->needs, of, &needs); m++)
+	{
+		uint64		of_number = needs | PE_HAS_NUMBER(m);
+		double		each = .5 / of->needed.number[m].most;
+		known_terms terms = two_terms(part_of_kind(of, PE_SUM_ABOVE, m, of_number), each,
+									  part_of_kind(of, PE_SUM_BELOW, m, of_number), each);
+
+		if (terms.terms > 0 && needs_of_count(of, m, of_number) == needs)
+			return terms;
+	}
+	return (known_terms) {0};
+}
+
+static known_terms
+terms_of(const pe_aggregation *g, int i, const pe_aggregation *of)
+{
+	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			j = part_of(g, i, of);
+
+	if (j >= 0)
+		return (known_terms) {1, {j}, {1}};
+	if (g->source[i].term >= 0 || pe_aggregation_asks_share(g) || pe_aggregation_is_counts(g))
+		return (known_terms) {0};
+	if (sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW)
+		return terms_of_side(g, sum, of);
+	return sum->kind == PE_SUM_ONE ? terms_of_count(g, sum, of) : (known_terms) {0};
+}
+
+/* Whether all parts follow, no two of them from the same one: they have noise of their own. */
+static bool
+all_follow(const pe_aggregation *g, const pe_aggregation *of)
+{
+	bool	   *used = palloc0(Max(of->parts, 1) * sizeof(bool));
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		known_terms terms = terms_of(g, i, of);
+
+		for (int t = 0; t < terms.terms; t++)
+		{
+			if (used[terms.part[t]])
+				return false;
+			used[terms.part[t]] = true;
+		}
+		if (terms.terms == 0)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * What a release says of a request
+ * ------------------------------------------------------------------
+ */
+
 /* A release that is looked at. */
 typedef struct look
 {
-	const pe_histogram *h;
-	const double *most;			/* NULL: no bound */
-	const char *rows;			/* pe_rows_text of the request */
+	pe_aggregation *asked;
+	const pe_aggregate_noise *most; /* of what would be measured; NULL: any will do */
+	const char *rows;			/* which rows the request counts */
+	const pe_release *row;
+	bool		answers;		/* else nothing is read of what was measured that is not needed */
+	pe_stored_aggregates *stored;
 	pe_known	known;
 	bool		serves;
-	double		work;
+	double		work;			/* as of MOST_WORK */
 } look;
 
-static void
-measure_errors(look *l, const double *variance)
+static bool
+is_same_groups(const pe_space *s, const pe_space *t)
 {
-	double		noise = pe_noise_stderr(pe_release_noise(&l->known.release));
+	if (s->attributes != t->attributes || strcmp(s->workload.canonical, t->workload.canonical) != 0)
+		return false;
+	for (int a = 0; a < s->attributes; a++)
+		if (strcmp(pe_column_text(&s->columns[a]), pe_column_text(&t->columns[a])) != 0)
+			return false;
+	return true;
+}
 
-	l->serves = true;
-	for (int32 q = 0; q < l->known.pair.asked_over.queries; q++)
+/* Groups that are measured in the same way in both. */
+static bool
+is_same_space(const pe_space *s, const pe_space *t)
+{
+	return s->kept.id == t->kept.id && is_same_groups(s, t);
+}
+
+/* Whether what part i would measure is known as precisely from part j of the release. */
+static bool
+is_precise(look *l, int i, int j, const double *variance)
+{
+	const pe_space *s = &l->asked->space[l->asked->source[i].space];
+	double		most = l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING) : INFINITY;
+	double		noise = pe_noise_stderr(l->known.noise.of_part[j]);
+
+	for (int32 q = 0; q < s->workload.queries; q++)
 	{
 		double		error = noise * sqrt(variance[q]);
 
 		l->known.max_stderr = Max(l->known.max_stderr, error);
-		if (l->most != NULL && error > l->most[q] * (1 + ROUNDING))
-			l->serves = false;
+		if (l->most != NULL && error > most * sqrt(s->variance[q]))
+			return false;
 	}
+	return true;
 }
 
-static void
-look_at(void *argument)
+/* What a direct strategy measures means the same over the same list of attributes only. */
+static bool
+means_the_same(const pe_space *s, const pe_space *t)
 {
-	look	   *l = argument;
-	pe_release *r = &l->known.release;
-	double	   *variance;
+	bool		same = s->attributes == t->attributes;
 
-	/* what is cheap to see of counts alone comes first */
-	if (r->workload_text != NULL)
-	{
-		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-		if (strcmp(pe_release_rows_text(r), l->rows) != 0)
-			return;
-	}
-	if (!pe_release_measured(r) || strcmp(pe_release_rows_text(r), l->rows) != 0)
-		return;
-	if (!join_known(l->h, &l->known))
-		return;
-	l->work = r->kept.strategy.blocks != NULL ? 1e3 * l->h->workload.queries : pow(r->kept.strategy.columns, 3);
-	variance = pe_known_variances(&l->known.pair);
-	if (variance != NULL)
-		measure_errors(l, variance);
+	for (int a = 0; a < s->attributes && same; a++)
+		same = strcmp(s->columns[a].name, t->columns[a].name) == 0;
+	return same || !t->kept.strategy.direct;
 }
 
-void
-pe_known_pass_over(ErrorData *error)
+/* Whether counts that are not negative can be had from it. */
+static bool
+gives_nonnegative(const pe_strategy *strategy)
+{
+	return strategy->blocks != NULL ? strategy->blocks->kind == PE_BLOCKS_MARGINALS : !strategy->direct;
+}
+
+/* What part i is answered from: a space of its own, with the errors of what was measured; NULL: it cannot be. */
+static pe_space *
+derived_space(const look *l, int i, int j, pe_known_pair *pair)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	const pe_space *s = &g->space[g->source[i].space];
+	const pe_space *t = &of->space[of->source[j].space];
+	const pe_over_columns measured = {t->columns, t->attributes, &t->workload};
+	const pe_over_columns asked = {s->columns, s->attributes, &s->workload};
+	pe_space   *derived = palloc(sizeof(*derived));
+
+	*derived = *s;
+	if (!pe_aggregation_is_counts(g) && is_same_space(s, t))
+	{
+		derived->variance = t->variance;
+		return derived;
+	}
+	/* ranks, units and shares need more than each group's own variance */
+	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
+		(pe_counts_nonnegative(g) && !gives_nonnegative(&t->kept.strategy)) ||
+		!pe_known_join(pair, of->asked.dataset, g->predicate, &measured, &t->kept.strategy,
+					   l->known.noise.lattice[j], &asked))
+		return NULL;
+	derived->variance = pe_known_variances(pair);
+	derived->derived = true;
+	return derived->variance != NULL ? derived : NULL;
+}
+
+/* The same of all that a part follows from: its noise is that of the first term. */
+static pe_space *
+space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pair)
+{
+	const pe_aggregation *g = l->asked;
+	int32		queries = g->space[g->source[i].space].workload.queries;
+	double	   *variance = palloc0(queries * sizeof(double));
+	pe_space   *s = NULL;
+
+	for (int t = 0; t < terms->terms; t++)
+	{
+		double		noise = pe_noise_stderr(l->known.noise.of_part[terms->part[t]]) /
+			pe_noise_stderr(l->known.noise.of_part[terms->part[0]]) * terms->factor[t];
+
+		s = derived_space(l, i, terms->part[t], &pair[t]);
+		for (int32 q = 0; s != NULL && q < queries; q++)
+			variance[q] += s->variance[q] * noise * noise;
+		if (s == NULL || terms->terms == 1)
+			return s;
+	}
+	if (s != NULL)
+	{
+		s->variance = variance;
+		s->derived = true;
+	}
+	return s;
+}
+
+/* ------------------------------------------------------------------
+ * Sums by atoms: the same aggregates, of the same groups
+ * ------------------------------------------------------------------
+ */
+
+static bool
+has_atoms(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].row_of != NULL)
+			return true;
+	return false;
+}
+
+/* The n-th part of a sum, or -1. */
+static int
+nth_part_of(const pe_aggregation *g, int sum, int n)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (pe_part_is_of(&g->source[i], sum) && n-- == 0)
+			return i;
+	return -1;
+}
+
+/* Whether a sum of the request was measured in the same parts, each with no more noise. */
+static bool
+same_parts_serve(const look *l, int sum, int stored_sum)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+
+	for (int n = 0;; n++)
+	{
+		int			i = nth_part_of(g, sum, n);
+		int			j = nth_part_of(of, stored_sum, n);
+
+		if (i < 0)
+			return true;
+		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
+			pe_noise_stderr(l->known.noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
+			return false;
+	}
+}
+
+/* A sum of the request that is measured by atoms in one of both, with what it was in the release. */
+typedef struct shared_sum
+{
+	int			sum[2];
+	int			part[2];
+	double		noise[2];
+} shared_sum;
+
+/* What two sums of a group have in common; of a sum with itself its variance. */
+static double
+covariance_of(const pe_aggregation *g, int side, const shared_sum *one, const shared_sum *other, int32 group)
+{
+	const pe_source_of_part *source = &g->source[one->part[side]];
+	double		unit = one->noise[side] * one->noise[side];
+	pe_sum_noise a;
+	pe_sum_noise b;
+	double		all = 0;
+
+	if (one->part[side] != other->part[side])
+		return 0;
+	if (source->row_of == NULL)
+		return unit * g->space[source->space].variance[group];
+	a = pe_atoms_noise(g, one->part[side], one->sum[side], group);
+	b = pe_atoms_noise(g, one->part[side], other->sum[side], group);
+	for (int p = 0; p < a.parts; p++)
+		all += a.part[p] * b.part[p];
+	return unit * all;
+}
+
+/* Whether a symmetric matrix is positive semidefinite, in place; scale: numbers of this size are 0 up to rounding. */
+static bool
+is_semidefinite(double *m, int n, const double *scale)
+{
+	for (int k = 0; k < n; k++)
+	{
+		double		pivot = m[k * n + k];
+
+		if (pivot < -ROUNDING * scale[k])
+			return false;
+		for (int i = k + 1; i < n && pivot <= ROUNDING * scale[k]; i++)
+			if (fabs(m[i * n + k]) > 4 * ROUNDING * sqrt(scale[i] * scale[k]))
+				return false;
+		for (int i = k + 1; i < n && pivot > ROUNDING * scale[k]; i++)
+			for (int j = k + 1; j < n; j++)
+				m[i * n + j] -= m[i * n + k] * m[k * n + j] / pivot;
+	}
+	return true;
+}
+
+/*
+ * Whether nothing that is linear in these sums varies more in the release than
+ * in a new measurement: the difference of the covariances is semidefinite.
+ */
+static bool
+shared_sums_serve(const look *l, const shared_sum *sum, int sums)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	double	   *less = pe_alloc((size_t) sums * sums + 1, sizeof(double));
+	double	   *scale = pe_alloc(sums + 1, sizeof(double));
+	bool		serve = true;
+
+	for (int32 q = 0; q < g->space[0].workload.queries && serve; q++)
+	{
+		pe_poll();
+		for (int i = 0; i < sums; i++)
+			for (int j = 0; j < sums; j++)
+			{
+				double		fresh = covariance_of(g, 0, &sum[i], &sum[j], q);
+
+				less[i * sums + j] = fresh * (1 + 2 * ROUNDING) - covariance_of(of, 1, &sum[i], &sum[j], q);
+				scale[i] = i == j ? fresh : scale[i];
+			}
+		serve = is_semidefinite(less, sums, scale);
+	}
+	pe_free(scale);
+	pe_free(less);
+	return serve;
+}
+
+static bool
+is_by_atom(const pe_aggregation *g, int part)
+{
+	return part >= 0 && g->source[part].row_of != NULL;
+}
+
+/* Sums that are looked at together. */
+typedef struct shared_sums
+{
+	int			sums;
+	shared_sum	sum[PE_MAX_SUMS];
+} shared_sums;
+
+/* False if the release has not this sum. */
+static bool
+add_shared(const look *l, int sum, int stored_sum, shared_sums *shared)
+{
+	shared_sum *to = &shared->sum[shared->sums];
+	int			i = nth_part_of(l->asked, sum, 0);
+	int			j = nth_part_of(&l->stored->aggregation, stored_sum, 0);
+
+	if (i < 0)
+		return true;
+	if (j < 0 || l->asked->needed.sum[sum].kind == PE_SUM_UNITS)
+		return false;
+	for (int k = 0; k < shared->sums; k++)
+		if (shared->sum[k].sum[0] == sum)
+			return true;
+	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {pe_noise_stderr(l->most->of_part[i]),
+		pe_noise_stderr(l->known.noise.of_part[j])}};
+	shared->sums++;
+	return to->noise[1] < INFINITY;
+}
+
+static bool
+sum_serves(const look *l, int sum, int stored_sum, shared_sums *shared)
+{
+	bool		by_atom = is_by_atom(l->asked, nth_part_of(l->asked, sum, 0)) ||
+		is_by_atom(&l->stored->aggregation, nth_part_of(&l->stored->aggregation, stored_sum, 0));
+
+	return by_atom ? add_shared(l, sum, stored_sum, shared) : same_parts_serve(l, sum, stored_sum);
+}
+
+/* The same aggregate in both. */
+static bool
+aggregate_serves(const look *l, const pe_aggregate *a, const pe_aggregate *stored, shared_sums *shared)
+{
+	if (a->kind == PE_AGG_RATIO)
+		return aggregate_serves(l, a->part[0], stored->part[0], shared) &&
+			aggregate_serves(l, a->part[1], stored->part[1], shared);
+	for (int s = 0; s < PE_AGG_SUMS; s++)
+		if (a->sum[s] >= 0 && (stored->sum[s] < 0 || !sum_serves(l, a->sum[s], stored->sum[s], shared)))
+			return false;
+	return true;
+}
+
+static int
+place_of(const pe_aggregation *g, const char *text)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (strcmp(g->text[i], text) == 0)
+			return i;
+	return -1;
+}
+
+/* The release's own aggregates, those that are asked for in their order. */
+static bool
+derive_same(look *l)
+{
+	const pe_aggregation *g = l->asked;
+	pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = l->known.aggregation = palloc(sizeof(*a));
+	shared_sums *shared = palloc0(sizeof(*shared));
+
+	*a = *of;
+	a->aggregates = g->aggregates;
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		int			place = place_of(of, g->text[i]);
+
+		if (place < 0 || !aggregate_serves(l, &g->aggregate[i], &of->aggregate[place], shared))
+			return false;
+		a->aggregate[i] = of->aggregate[place];
+		a->text[i] = of->text[place];
+	}
+	if (!is_same_groups(&g->space[0], &of->space[0]) || !shared_sums_serve(l, shared->sum, shared->sums))
+		return false;
+	if (l->answers)
+	{
+		l->known.estimate = pe_alloc(pe_aggregation_estimates(a), sizeof(double));
+		pe_aggregation_estimate(a, &l->known.noise, l->stored->measured, l->known.estimate);
+	}
+	return true;
+}
+
+static const int64 *
+measured_by(const look *l, int j)
+{
+	return l->stored->measured + pe_aggregation_rows_before(&l->stored->aggregation, j);
+}
+
+/* What part i of the request is, from what it follows from. */
+static int32
+estimate_part(look *l, int i, const known_terms *terms, const pe_known_pair *pair, double *at)
+{
+	int32		queries = 0;
+	double	   *each;
+
+	if (pe_aggregation_is_counts(l->asked))
+	{
+		l->known.pair = *pair;
+		l->known.measured = measured_by(l, terms->part[0]);
+		return 0;
+	}
+	each = pe_alloc(pe_aggregation_estimates(l->asked), sizeof(double));
+	for (int t = 0; t < terms->terms; t++)
+	{
+		int			j = terms->part[t];
+
+		queries = pe_aggregation_estimate_part(&l->stored->aggregation, &l->known.noise, j, l->asked, i,
+											   pair[t].joint.columns != NULL ? &pair[t] : NULL,
+											   measured_by(l, j), each);
+		for (int32 q = 0; q < queries; q++)
+			at[q] = (t > 0 ? at[q] : 0) + terms->factor[t] * each[q];
+	}
+	pe_free(each);
+	return queries;
+}
+
+/* The request with the noise and the spaces of a release. */
+static bool
+derive_parts(look *l)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = l->known.aggregation = palloc(sizeof(*a));
+	pe_noise  **noise = palloc0(g->parts * sizeof(*noise));
+	double	   *at = NULL;
+
+	*a = *g;
+	a->space = palloc0((g->parts + 1) * sizeof(*a->space));
+	if (l->answers && !pe_aggregation_is_counts(g))
+		at = l->known.estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	for (int i = 0; i < g->parts; i++)
+	{
+		known_terms terms = terms_of(g, i, of);
+		pe_known_pair *pair = palloc0(2 * sizeof(*pair));
+		pe_space   *s = space_of_terms(l, i, &terms, pair);
+		int			j = terms.part[0];
+
+		if (s == NULL || !is_precise(l, i, j, s->variance))
+			return false;
+		/* the groups are those of the first space */
+		a->space[i + 1] = *s;
+		a->source[i].space = i + 1;
+		noise[i] = l->known.noise.of_part[j];
+		a->part[i].strategy = of->part[j].strategy;
+		if (l->answers)
+			at += estimate_part(l, i, &terms, pair, at);
+	}
+	a->space[0] = g->space[0];
+	l->known.noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
+	return true;
+}
+
+/* What it takes to know the errors of a release. */
+static double
+work_of(const pe_aggregation *g, const pe_aggregation *of)
+{
+	double		work = 0;
+
+	for (int i = 0; i < of->spaces; i++)
+		work += of->space[i].kept.strategy.blocks != NULL ? 1e3 * g->space[0].workload.queries
+			: pow(of->space[i].kept.strategy.columns, 3);
+	return work;
+}
+
+/* Restores a release; what is cheap to see of it comes first. */
+static bool
+restore_similar(look *l)
+{
+	bool		counts = pe_aggregation_is_counts(l->asked);
+	pe_aggregation *of;
+
+	l->stored = pe_aggregation_restored_of(l->row, counts && l->row->workload_text != NULL);
+	of = &l->stored->aggregation;
+	if (of->on_grid || !declared_alike(l->asked, of) ||
+		strcmp(l->rows, pe_aggregation_rows_text(of)) != 0)
+		return false;
+	if (!has_atoms(l->asked) && !has_atoms(of) && !all_follow(l->asked, of))
+		return false;
+	pe_aggregation_measure(of);
+	l->work = work_of(l->asked, of);
+	if (l->answers || of->parts > 1)	/* the shares stand there */
+		pe_aggregation_read(l->stored);
+	l->known.noise = pe_aggregation_noise(of, l->row->nano);
+	return true;
+}
+
+/* What keeps a release from being read, or makes it too large to be looked at; other errors are the caller's. */
+static void
+pass_over(ErrorData *error)
 {
 	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE &&
 		error->sqlerrcode != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
@@ -307,13 +898,23 @@ pe_known_pass_over(ErrorData *error)
 	FreeErrorData(error);
 }
 
+static void
+look_at_release(void *argument)
+{
+	look	   *l = argument;
+
+	l->serves = restore_similar(l) &&
+		(has_atoms(l->asked) || has_atoms(&l->stored->aggregation) ? derive_same(l) : derive_parts(l));
+}
+
 /* ------------------------------------------------------------------
  * The search
  * ------------------------------------------------------------------
  */
 
-Datum
-pe_known_budgets(const pe_dataset *dataset)
+/* The budgets that are open to the current user, int8[]; for an owner, all: what they paid for may be used. */
+static Datum
+open_budgets(const pe_dataset *dataset)
 {
 	List	   *seen = pe_budgets_seen(dataset);
 	Datum	   *ids = palloc((list_length(seen) + 1) * sizeof(Datum));
@@ -325,97 +926,100 @@ pe_known_budgets(const pe_dataset *dataset)
 	return PointerGetDatum(construct_array(ids, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* Fills in what the ledger says of a release; payload and value stay NULL. */
-static void
-release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
+static Datum
+names_of_groups(const pe_aggregation *g)
 {
-	r->id = pe_access_int64(row, 1);
-	r->names = pe_access_texts(row, 2, &r->attributes);
-	r->workload_text = pe_access_text(row, 3);
-	r->strategy_id = pe_access_int64(row, 4);
-	r->nano = pe_access_int64(row, 5);
-	r->accounting = pe_accounting_of(pe_access_text(row, 6));
+	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
+
+	for (int i = 0; i < g->groups; i++)
+		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
+	return PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* What the ledger says of one; its rows are those of the request, as they were declared then. */
+static void
+take_row(const pe_aggregation *g, uint64 row, pe_release *r)
+{
+	pe_release_of_row(row, r);
 	r->dataset = palloc(sizeof(*r->dataset));
-	*r->dataset = *h->asked.dataset;
-	r->dataset->as_of = (int) pe_access_int64(row, 7);
-	r->complete.name = pe_access_texts(row, 8, &r->complete.names);
-	r->version = h->asked.dataset->version;
-	r->predicate_text = unconstify(char *, h->predicate);
+	*r->dataset = *g->asked.dataset;
+	r->dataset->as_of = (int) pe_access_int64(row, PE_RELEASE_DECLARED);
 }
 
 /*
- * Those that may serve, the newest first.  Of several that measured the same only the one with the least
- * noise, and of these the newest.
+ * Those of the same rows that may serve, the dearest first: of several that
+ * measured the same only this one, and of these the newest.  For sums those
+ * that have the attributes of the groups.
  */
 static pe_release *
-candidates(const pe_histogram *h, uint64 *count)
+candidates(const pe_aggregation *g, uint64 *count)
 {
 	static pe_statement find = {NULL,
-		"SELECT id, attributes, workload, strategy_id, nano, accounting, declared, complete FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared, complete, aggregates) * "
-		"FROM ("
-		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, "
-		"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8) AS nano, "
-		"accounting, declared, request::jsonb->'aggregates' AS aggregates, " PE_COMPLETE_OF("request") " AS complete "
-		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND (workload IS NOT NULL OR (request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method = 'optimal')) "
-		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 "
-		"AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
+		"SELECT " PE_RELEASE_ROW " FROM ("
+		"SELECT DISTINCT ON (attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
+		"strategy_id, accounting, declared, request::jsonb->'complete') * "
+		"FROM (SELECT * FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
+		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method <> 'dawa' "
+		"AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
+		"AND (workload IS NOT NULL AND $6 OR method = 'optimal') "
+		"AND ($6 OR accounting = $7 AND attributes @> $8) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, declared, complete, aggregates, nano DESC, id DESC) "
-		"best "
-		"ORDER BY id DESC", 5,
-	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
-	const pe_dataset *dataset = h->asked.dataset;
-	Datum		values[5] = {
+		"ORDER BY attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
+		"strategy_id, accounting, declared, request::jsonb->'complete', " PE_RELEASE_NANO " DESC, id DESC) best "
+		"ORDER BY " PE_RELEASE_NANO " DESC, id DESC", 8,
+	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID, BOOLOID, TEXTOID, TEXTARRAYOID}};
+	const pe_dataset *dataset = g->asked.dataset;
+	Datum		values[8] = {
 		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version),
-		h->predicate != NULL ? CStringGetTextDatum(h->predicate) : (Datum) 0,
-		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), pe_known_budgets(dataset)
+		g->predicate != NULL ? CStringGetTextDatum(g->predicate) : (Datum) 0,
+		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), open_budgets(dataset),
+		BoolGetDatum(pe_aggregation_is_counts(g)),
+		CStringGetTextDatum(pe_accounting_name(g->asked.ask.accounting)), names_of_groups(g)
 	};
 	MemoryContext here = CurrentMemoryContext;
 	pe_release *found;
 	pe_access	access;
 
 	pe_access_begin(&access);
-	*count = pe_access_read(&find, values, h->predicate != NULL ? NULL : "  n  ");
+	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "  n     ");
 	found = MemoryContextAllocZero(here, (*count + 1) * sizeof(*found));
 	MemoryContextSwitchTo(here);
 	for (uint64 row = 0; row < *count; row++)
-		release_of_row(h, row, &found[row]);
+		take_row(g, row, &found[row]);
 	pe_access_end(&access);
 	return found;
 }
 
-int64
-pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
+/* Whether one that serves is the better; of sums the first is the dearest, and all of its sums are as precise. */
+static bool
+is_better(const look *l, const pe_known *best)
 {
-	uint64		count = 0;
-	pe_release *release = NULL;
-	char	   *rows = pe_rows_text(h->asked.dataset, h->asked.dataset->version, h->columns, h->attributes,
-									h->predicate, &h->complete);
+	return l->serves && (best->release.id == 0 || l->known.max_stderr < best->max_stderr);
+}
+
+/* Of the releases the one that serves best: its row and largest error; else none, 0.  What it takes to look is gone. */
+static pe_known
+find_best(const look *like, const pe_release *row, uint64 count)
+{
+	bool		counts = pe_aggregation_is_counts(like->asked);
 	MemoryContext here = CurrentMemoryContext;
 	MemoryContext of_one = AllocSetContextCreate(here, "pg_epsilon release", ALLOCSET_DEFAULT_SIZES);
+	pe_known	best = {0};
 	double		work = 0;
-	int64		best = 0;
 
-	if (h->workload.queries <= MOST_QUERIES)
-		release = candidates(h, &count);
 	MemoryContextSwitchTo(of_one);
-	for (uint64 i = 0; i < count && work < PE_KNOWN_WORK; i++)
+	for (uint64 i = 0; i < count && work < MOST_WORK && (counts || (i < MOST_OF_SUMS && best.release.id == 0)); i++)
 	{
-		look		l = {.h = h, .most = most, .rows = rows, .known.release = release[i]};
-		ErrorData  *error = pe_run_undone(look_at, &l);
+		look		l = {.asked = like->asked, .most = like->most, .rows = like->rows, .row = &row[i]};
+		ErrorData  *error = pe_run_undone(look_at_release, &l);
 
 		if (error != NULL)
-			pe_known_pass_over(error);
-		else if (l.serves && (best == 0 || l.known.max_stderr < *max_stderr))
-		{
-			best = release[i].id;
-			*max_stderr = l.known.max_stderr;
-		}
+			pass_over(error);
+		else if (is_better(&l, &best))
+			best = (pe_known) {.release = row[i], .max_stderr = l.known.max_stderr};
 		work += l.work;
 		MemoryContextReset(of_one);
 	}
@@ -424,31 +1028,74 @@ pe_known_find(const pe_histogram *h, const double *most, double *max_stderr)
 	return best;
 }
 
-/* ------------------------------------------------------------------
- * Answers
- * ------------------------------------------------------------------
- */
-
-void
-pe_known_read(const pe_histogram *h, int64 id, pe_known *k)
+/* Of what is asked, with at most the noise that a look says. */
+static pe_known
+search(look *like)
 {
-	memset(k, 0, sizeof(*k));
-	k->release.id = id;
-	pe_release_read(&k->release);
-	if (!join_known(h, k))
-		elog(ERROR, "release " INT64_FORMAT " does not answer the request", id);
+	pe_aggregation *g = like->asked;
+	pe_release *row;
+	uint64		count;
+
+	/* of what is chosen on a grid nothing is measured: no two choices can be compared */
+	if (g->on_grid || g->space[0].workload.queries > MOST_QUERIES)
+		return (pe_known) {0};
+	PE_UNDONE();
+	like->rows = pe_aggregation_rows_text(g);
+	row = candidates(g, &count);
+	PE_END_UNDONE();
+	return find_best(like, row, count);
+}
+
+pe_known *
+pe_known_most_precise(pe_aggregation *g)
+{
+	pe_known   *known = palloc(sizeof(*known));
+	look		any = {.asked = g};
+
+	*known = search(&any);
+	return known->release.id != 0 ? known : NULL;
+}
+
+pe_known *
+pe_known_find(pe_aggregation *g)
+{
+	int64		nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting);
+	pe_aggregate_noise most;
+	pe_known	best;
+	pe_known   *known;
+	look		l = {.asked = g, .most = &most, .answers = true};
+
+	if (!g->on_grid)
+		most = pe_aggregation_noise(g, nano);
+	if (pe_aggregation_is_counts(g))
+		(void) pe_counts_variances(g);
+	best = search(&l);
+	if (best.release.id == 0)
+		return NULL;
+	l.row = &best.release;
+	PE_UNDONE();
+	look_at_release(&l);
+	PE_END_UNDONE();
+	if (!l.serves)
+		elog(ERROR, "release " INT64_FORMAT " does not answer the request", best.release.id);
+	known = palloc(sizeof(*known));
+	*known = l.known;
+	known->release = l.stored->release;
+	return known;
 }
 
 void
-pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
+pe_known_answer(const pe_aggregation *g, const pe_known *k, pe_answers *answers)
 {
-	const pe_blocks *blocks = k->pair.measured.strategy->blocks;
+	pe_measured measured = k->pair.measured;
+	const pe_blocks *blocks = measured.strategy->blocks;
 
-	if (blocks != NULL && h->asked.request->counts.nonnegative)
+	measured.workload = &k->pair.measured_over;
+	if (blocks != NULL && pe_counts_nonnegative(g))
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
-	pe_answers_init(answers, &k->pair.measured, &k->pair.asked_over, k->pair.joint.columns, k->release.value,
-					pe_release_noise(&k->release), NULL, h->asked.request->counts.nonnegative);
-	pe_labels_init(&answers->labels, &h->workload, h->columns);
+	pe_answers_init(answers, &measured, &k->pair.asked_over, k->pair.joint.columns, k->measured, k->noise.of_part[0],
+					NULL, pe_counts_nonnegative(g));
+	pe_labels_init(&answers->labels, &g->space[0].workload, g->columns);
 }
 
 void

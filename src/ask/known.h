@@ -12,9 +12,6 @@
 #include "ask/ask_counts.h"
 #include "ask/stored_release.h"
 
-/* Releases are looked at until the cubes of their numbers of columns add up to this: about a second. */
-#define PE_KNOWN_WORK 5e9
-
 /*
  * Which rows a request or a release counts: two with the same text, of one
  * dataset, count the same rows.  It has the version of the data, the canonical
@@ -26,7 +23,6 @@
 extern char *pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes,
 						  const char *predicate, const pe_complete *complete);
 extern char *pe_aggregation_rows_text(const pe_aggregation *aggregation);
-extern const char *pe_release_rows_text(const pe_release *release);
 
 /* Attributes of several lists together. */
 typedef struct pe_joint
@@ -75,48 +71,33 @@ extern bool pe_known_join(pe_known_pair *pair, pe_dataset *dataset, const char *
 						  const pe_over_columns *asked);
 extern double *pe_known_variances(const pe_known_pair *pair);
 
-/* A release over the attributes that it and a request have together. */
-typedef struct pe_known
-{
-	pe_release	release;
-	pe_known_pair pair;
-	double		max_stderr;		/* of the request's queries */
-} pe_known;
-
-/*
- * The id of the release from which the largest standard error of the request's queries is smallest, of those that
- * determine all of them with no standard error above most[q] (NULL: no bound), and that error; 0 if there is none.
- * Inside PE_UNDONE.
- */
-extern int64 pe_known_find(const pe_histogram *histogram, const double *most, double *max_stderr);
-
-/* Reads that release; inside PE_UNDONE.  Then answers the request from it. */
-extern void pe_known_read(const pe_histogram *histogram, int64 id, pe_known *known);
-extern void pe_known_answer(const pe_histogram *histogram, const pe_known *known, pe_answers *answers);
-
-/* What keeps a release from being read, or makes it too large to be looked at; other errors are the caller's. */
-extern void pe_known_pass_over(ErrorData *error);
-
 /* The NOTICE: which release, and from when. */
 extern void pe_known_tell(const pe_release *release);
 
-/* The budgets that are open to the current user, int8[]; for an owner, all: what they paid for may be used. */
-extern Datum pe_known_budgets(const pe_dataset *dataset);
-
-/* Aggregates that are answered from a release of others. */
-typedef struct pe_known_sums
+/* What is answered from a release. */
+typedef struct pe_known
 {
 	pe_release	release;
+	double		max_stderr;		/* of counts: the largest of their queries */
 	pe_aggregation *aggregation;	/* the request's, with the errors of what was measured */
 	pe_aggregate_noise noise;
-	const double *estimate;		/* as of pe_aggregation_estimate */
-} pe_known_sums;
+	double	   *estimate;		/* as of pe_aggregation_estimate; of counts NULL: */
+	pe_known_pair pair;			/* they follow from these together, */
+	const int64 *measured;		/* and this */
+} pe_known;
 
 /*
- * The release from whose sums all aggregates of a request follow, over the same
- * rows, each sum with at most the noise that the request's plan would add; NULL
- * if there is none.  Not inside PE_UNDONE.
+ * The release from whose sums all of a request follow, over the same rows, each
+ * sum with at most the noise that the request's plan would add; NULL if there
+ * is none.  Of counts the one whose largest standard error is smallest.  Not
+ * inside PE_UNDONE.
  */
-extern pe_known_sums *pe_known_aggregates(const pe_aggregation *aggregation);
+extern pe_known *pe_known_find(pe_aggregation *aggregation);
+
+/* Of counts: the same with any noise, for its id and its largest standard error alone. */
+extern pe_known *pe_known_most_precise(pe_aggregation *counts);
+
+/* Answers counts from it. */
+extern void pe_known_answer(const pe_aggregation *counts, const pe_known *known, pe_answers *answers);
 
 #endif

@@ -1,15 +1,18 @@
 /*
  * price.c
- *	  What is said about a charge: made, refused, or quoted.  See request.h.
+ *	  What is said about a charge, made, refused or quoted, and about a replay.  See request.h.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "miscadmin.h"
+#include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/timestamp.h"
 
 #include "server/arguments.h"
-#include "ask/replay.h"
 #include "ask/request.h"
 #include "server/return_rows.h"
 #include "server/settings.h"
@@ -105,6 +108,41 @@ remainder_text(const pe_asked *asked, int64 left)
 		return "";
 	return psprintf("%s; %s left%s", took_much(asked, left) ? ", more than a third of what was left" : "",
 					pe_text_rounded_down(pe_budget_epsilon(asked->budget, left)), questions_text(asked, left));
+}
+
+char *
+pe_replay_text(int version, TimestampTz made)
+{
+	struct pg_tm tm;
+	fsec_t		fraction;
+	int			zone;
+
+	if (timestamp2tm(made, &zone, &tm, &fraction, NULL, NULL) != 0)
+		return psprintf("%s, data version %d", timestamptz_to_str(made), version);
+	return psprintf("%04d-%02d-%02d %02d:%02d, data version %d", tm.tm_year, tm.tm_mon, tm.tm_mday, tm.tm_hour,
+					tm.tm_min, version);
+}
+
+/* Whether it is the first call of the session for a dataset. */
+static bool
+is_first(int64 dataset_id)
+{
+	static HTAB *told = NULL;
+	HASHCTL		control = {.keysize = sizeof(int64), .entrysize = sizeof(int64)};
+	bool		found;
+
+	if (told == NULL)
+		told = hash_create("pg_epsilon replays", 16, &control, HASH_ELEM | HASH_BLOBS);
+	(void) hash_search(told, &dataset_id, HASH_ENTER, &found);
+	return !found;
+}
+
+void
+pe_replay_tell(const pe_dataset *dataset, int version, TimestampTz made)
+{
+	if (made < MyStartTimestamp && is_first(dataset->id))
+		ereport(NOTICE,
+				(errmsg("answer of %s of dataset \"%s\"", pe_replay_text(version, made), dataset->name)));
 }
 
 void

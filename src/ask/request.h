@@ -62,7 +62,6 @@ typedef struct pe_request
 		struct
 		{
 			bool		nonnegative;
-			bool		whole;	/* of a series: one matrix for all cells is measured, if it can be had */
 		}			counts;
 		struct
 		{
@@ -158,10 +157,21 @@ extern void pe_asked_fill_charge(pe_asked *asked, const char *text, const char *
 extern bool pe_asked_is_replay(const pe_asked *asked);
 
 /*
- * The NOTICE of a charge (price.c), and that of a replay (replay.h), if it is
+ * The NOTICE of a charge (price.c), and that of a replay, if it is
  * one.  what: what was paid for ("release 17").
  */
 extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
+
+/* "2026-11-28 03:20, data version 1": in the session's time zone. */
+extern char *pe_replay_text(int version, TimestampTz made);
+
+/*
+ * The NOTICE of an answer that is replayed: when it was made.  Once in a
+ * session for each dataset, and only of an answer from before the session: its
+ * own answers are no news to it.  It follows from the ledger alone, and from
+ * what the asker is given anyway: dp.releases has the same time.
+ */
+extern void pe_replay_tell(const pe_dataset *dataset, int version, TimestampTz made);
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
 extern char *pe_text_rounded_down(double value);

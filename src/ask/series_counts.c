@@ -14,33 +14,39 @@
 static void
 validate_counts(pe_serial *s, bool needs_budget)
 {
-	s->histogram = pe_histogram_validate(&s->request, needs_budget);
-	s->asked = &s->histogram->asked;
+	pe_aggregation *g = s->counts = pe_aggregation_validate(&s->request, needs_budget);
+
+	s->asked = &g->asked;
+	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
+	g->of_series = 1;
 }
 
 static void
 load_counts(pe_serial *s)
 {
-	pe_histogram *h;
+	pe_aggregation *g;
+	pe_space   *space;
 
 	validate_counts(s, false);
-	h = s->histogram;
+	g = s->counts;
+	space = &g->space[0];
 	pe_serial_check_declared(s);
-	h->asked.ask.accounting = s->series->accounting;
-	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept))
+	g->asked.ask.accounting = s->series->accounting;
+	if (!pe_strategy_of_charge(s->series->strategy_id, &space->workload, space->possible, &space->kept))
 		pe_serial_refuse_damaged(s);
-	h->kept.id = s->series->strategy_id;
-	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
+	space->kept.id = s->series->strategy_id;
+	pe_aggregation_settle_cells(space);
 }
 
 static pe_serial_told
 counts_told(const pe_serial *s)
 {
-	const pe_histogram *h = s->histogram;
+	const pe_aggregation *g = s->counts;
+	const pe_space *space = &g->space[0];
 
 	return (pe_serial_told) {
-		.workload = &h->workload, .columns = h->columns, .aggregates = 1, .attributes = h->attributes + h->watched,
-		.predicate = h->predicate, .strategy_id = h->kept.id
+		.workload = &space->workload, .columns = g->columns, .aggregates = 1, .attributes = g->groups + g->watched,
+		.predicate = g->predicate, .strategy_id = space->kept.id
 	};
 }
 
@@ -58,11 +64,13 @@ depends_on_rows(const pe_serial *s, int number)
 
 /* The tables that are counted of a period: of blocks, or one of all attributes. */
 static void
-find_tables(const pe_histogram *h, pe_tables *tables)
+find_tables(const pe_aggregation *g, pe_tables *tables)
 {
-	if (h->kept.strategy.blocks != NULL)
+	const pe_space *space = &g->space[0];
+
+	if (space->kept.strategy.blocks != NULL)
 	{
-		if (!pe_blocks_tables(h->kept.strategy.blocks, tables))
+		if (!pe_blocks_tables(space->kept.strategy.blocks, tables))
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("the tables that the series needs have too many cells together"),
@@ -70,10 +78,9 @@ find_tables(const pe_histogram *h, pe_tables *tables)
 					 errhint("Ask for fewer attributes at a time.")));
 		return;
 	}
-	pe_columns_check_product(h->domain);
 	*tables = (pe_tables) {.tables = 1, .set = pe_alloc(1, sizeof(*tables->set))};
-	tables->set[0] = (uint32) ((UINT64_C(1) << h->attributes) - 1);
-	if (!pe_tables_span(tables, h->domain))
+	tables->set[0] = space->set;
+	if (!pe_tables_span(tables, g->domain))
 		elog(ERROR, "the cells of a series are too many");
 }
 
@@ -94,7 +101,7 @@ check_unit_cells(const pe_serial *s, const pe_tables *tables, int periods)
 static void
 check_reading(const pe_serial *s, const pe_tables *tables, int periods)
 {
-	const pe_blocks *blocks = s->histogram->kept.strategy.blocks;
+	const pe_blocks *blocks = s->counts->space[0].kept.strategy.blocks;
 	int64		most = blocks != NULL ? PE_MAX_TABLE_CELLS : PE_MAX_CELLS;
 	int64		cells = tables->first[tables->tables];
 
@@ -116,7 +123,7 @@ check_size(const pe_serial *s)
 {
 	pe_tables	tables;
 
-	find_tables(s->histogram, &tables);
+	find_tables(s->counts, &tables);
 	check_reading(s, &tables, pe_serial_periods_read(s));
 	pe_tables_free(&tables);
 }
@@ -126,7 +133,7 @@ static bool
 strategy_is_served(const pe_serial *s)
 {
 	const pe_plan_series parts = {
-		.cells = &s->histogram->kept.strategy, .rules = pe_door_rules(s->asked->dataset), .time = &s->time,
+		.cells = &s->counts->space[0].kept.strategy, .rules = pe_door_rules(s->asked->dataset), .time = &s->time,
 		.presence = s->presence
 	};
 
@@ -140,16 +147,16 @@ strategy_is_served(const pe_serial *s)
 static void
 find_blocks(pe_serial *s)
 {
-	pe_histogram *h = s->histogram;
+	pe_aggregation *g = s->counts;
 	double		rows = s->asked->dataset->max_rows;
 	pe_u128		factor = 1;
 	int			least;
 
 	(void) pe_continual_factor(&s->time, &s->presence, &factor);
 	least = pe_blocks_spare_for((double) factor * rows * rows);
-	for (h->spare = least; h->spare <= least + 12; h->spare += 4)
+	for (g->spare = least; g->spare <= least + 12; g->spare += 4)
 	{
-		pe_histogram_find_strategy(h);
+		pe_counts_measure(g);
 		if (strategy_is_served(s))
 			return;
 	}
@@ -158,32 +165,34 @@ find_blocks(pe_serial *s)
 static void
 find_strategy(pe_serial *s)
 {
-	if (s->histogram->by_blocks)
+	pe_aggregation *g = s->counts;
+
+	if (pe_aggregation_is_by_blocks(g, &g->space[0]))
 	{
-		pe_histogram_check_rows(&s->histogram->workload);
+		pe_counts_check_rows(&g->space[0].workload);
 		find_blocks(s);
 	}
 	else
-		pe_histogram_find_strategy(s->histogram);
+		pe_counts_measure(g);
 	check_size(s);
 }
 
 static void
 fill_parts(pe_serial *s)
 {
-	s->parts.cells = &s->histogram->kept.strategy;
+	s->parts.cells = &s->counts->space[0].kept.strategy;
 }
 
 static int64
 values(const pe_serial *s)
 {
-	return s->histogram->kept.strategy.rows;
+	return s->counts->space[0].kept.strategy.rows;
 }
 
 static double
 scale(pe_serial *s)
 {
-	return sqrt(pe_histogram_max_variance(s->histogram));
+	return sqrt(pe_counts_max_variance(s->counts));
 }
 
 const pe_noise *
@@ -199,7 +208,7 @@ pe_serial_noise(const pe_serial *s)
 static void
 errors(pe_serial *s, double rows, double variance, double *stderr_)
 {
-	*stderr_ = pe_noise_stderr(pe_serial_noise(s)) * sqrt(variance * pe_histogram_max_variance(s->histogram));
+	*stderr_ = pe_noise_stderr(pe_serial_noise(s)) * sqrt(variance * pe_counts_max_variance(s->counts));
 }
 
 static char **
@@ -220,28 +229,23 @@ keep_counts(pe_serial *s)
 {
 }
 
-/* NULL: blocks measure the cells of their tables. */
-static const int32_t **
-columns_of_cells(const pe_histogram *h)
+static const pe_period_table *
+columns_of_cells(const pe_space *space, int32_t tables)
 {
-	const int32_t **column_of = palloc(sizeof(*column_of));
-	int32	   *columns;
+	pe_period_table *table = palloc0(tables * sizeof(*table));
 
-	if (h->kept.strategy.blocks != NULL)
-		return NULL;
-	columns = pe_alloc(h->domain->cells, sizeof(*columns));
-	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, columns);
-	*column_of = columns;
-	return column_of;
+	if (space->kept.strategy.blocks == NULL)
+		*table = (pe_period_table) {space->column_of, space->kept.strategy.columns};
+	return table;
 }
 
 /* With the time in front. */
 static const pe_tables *
-tables_of_periods(const pe_histogram *h, const pe_domain *domain)
+tables_of_periods(const pe_aggregation *g, const pe_domain *domain)
 {
 	pe_tables  *tables = palloc0(sizeof(*tables));
 
-	find_tables(h, tables);
+	find_tables(g, tables);
 	for (int32_t t = 0; t < tables->tables; t++)
 		tables->set[t] = tables->set[t] << 1 | 1;
 	if (!pe_tables_span(tables, domain))
@@ -253,16 +257,16 @@ tables_of_periods(const pe_histogram *h, const pe_domain *domain)
 static void
 ask_counts(const pe_serial *s, pe_period_question *question, pe_column *columns)
 {
-	const pe_histogram *h = s->histogram;
-	int			count = h->attributes + 1;
+	const pe_aggregation *g = s->counts;
+	int			count = g->groups + 1;
 
-	memcpy(columns + 1, h->columns, h->attributes * sizeof(*columns));
+	memcpy(columns + 1, g->columns, g->groups * sizeof(*columns));
 	if (s->request.predicate != NULL)
-		question->predicate = pe_predicate_argument(h->asked.dataset, s->request.predicate, columns, &count);
-	question->domain = pe_columns_domain(columns, count, count - h->attributes - 1);
-	question->tables = tables_of_periods(h, question->domain);
-	question->strategy = &h->kept.strategy;
-	question->column_of = columns_of_cells(h);
+		question->predicate = pe_predicate_argument(g->asked.dataset, s->request.predicate, columns, &count);
+	question->domain = pe_columns_domain(columns, count, count - g->groups - 1);
+	question->tables = tables_of_periods(g, question->domain);
+	question->strategy = &g->space[0].kept.strategy;
+	question->table = columns_of_cells(&g->space[0], question->tables->tables);
 }
 
 const pe_serial_kind pe_serial_counts = {

@@ -15,8 +15,8 @@
 
 #include "server/arguments.h"
 #include "ask/ask_series.h"
+#include "blocks/blocks.h"
 #include "noise/interval.h"
-#include "optimum/optimum.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -42,6 +42,12 @@ check_aggregates(const pe_serial *s)
 {
 	const pe_aggregation *g = s->aggregation;
 
+	if (pe_aggregation_counts_lost(g))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dropped does not go with a series"),
+				 errdetail("It counts what one cut of the rows of units leaves out."),
+				 errhint("Ask for it by dp.aggregate, for the rows of one period.")));
 	if (g->on_grid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -61,6 +67,7 @@ static void
 validate_sums(pe_serial *s, bool needs_budget)
 {
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
+	s->aggregation->of_series = 1;
 	s->asked = &s->aggregation->asked;
 	check_aggregates(s);
 }
@@ -147,24 +154,58 @@ measure_sums(pe_serial *s)
 	pe_aggregation *g = s->aggregation;
 
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
-	g->in_periods = true;
 	pe_aggregation_measure(g);
-	for (int i = 0; i < g->parts; i++)
-		if (g->part[i].strategy->blocks != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the groups tell too many classes of cells apart"),
-					 errdetail("Aggregates of a series take at most %d.", PE_OPTIMUM_CELLS),
-					 errhint("Ask for fewer groups, or for counts alone.")));
 	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL ||
 					  !pe_aggregation_take_shares(g, s->series->share)))
 		pe_serial_refuse_damaged(s);
 }
 
+/*
+ * Integers of time, of blocks and of numbers are served together: fewer bits of
+ * time are more of blocks, whose kinds need them.  Errors are a thousandth
+ * larger.
+ */
+#define BITS_WITH_BLOCKS 10
+
+static int
+bits_of_time(const pe_serial *s)
+{
+	return pe_aggregation_has_numbers_by_blocks(s->aggregation) ? BITS_WITH_BLOCKS : 0;
+}
+
+/* Whether the sensitivities of what is measured, times the factor of time, are served. */
+static bool
+parts_are_served(const pe_serial *s)
+{
+	const pe_plan_sums sums = {.parts = s->aggregation->parts, .part = s->aggregation->part};
+	const pe_plan_series parts = {
+		.sums = &sums, .rules = pe_door_rules(s->asked->dataset), .time = &s->time, .presence = s->presence
+	};
+
+	return pe_plan_noise_of_series(&parts, s->asked->ask.accounting, 1) != NULL;
+}
+
+/*
+ * Columns of blocks are shorter by as much as the factor of time is, and by
+ * more where that is not enough: not every kind keeps to it to the bit.
+ */
 static void
 find_strategy(pe_serial *s)
 {
-	measure_sums(s);
+	pe_aggregation *g = s->aggregation;
+	pe_aggregation *asked = palloc(sizeof(*asked));
+	pe_u128		factor = 1;
+
+	(void) pe_continual_factor(&s->time, &s->presence, &factor);
+	*asked = *g;
+	for (int more = 0; more <= 12; more += 4)
+	{
+		*g = *asked;
+		g->of_series = ldexp((double) factor, 2 * more);
+		measure_sums(s);
+		if (parts_are_served(s) || !pe_aggregation_has_blocks(g))
+			break;
+	}
 	check_size(s);
 }
 
@@ -184,6 +225,7 @@ load_sums(pe_serial *s)
 	g->version = s->series->version;
 	g->never_null_name = s->series->never_null;
 	g->never_null_names = s->series->never_nulls;
+	g->of_series = 1;			/* its strategy is kept */
 	pe_aggregation_restore(g);
 	measure_sums(s);
 }
@@ -208,20 +250,40 @@ values(const pe_serial *s)
  * ------------------------------------------------------------------
  */
 
+/* Of each part, as of pe_aggregate_noise; all: one after the other. */
+static int **
+lattices_of_parts(const pe_aggregation *g, int *all)
+{
+	int		  **lattice = palloc0(g->parts * sizeof(*lattice));
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_blocks *blocks = g->part[i].strategy->blocks;
+
+		if (blocks != NULL)
+			lattice[i] = all;
+		all += blocks != NULL ? blocks->blocks : 1;
+	}
+	return lattice;
+}
+
 pe_aggregate_noise
 pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 {
-	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, s->asked->ask.accounting, nano);
-	int		  **lattice = palloc0(s->aggregation->parts * sizeof(*lattice));
+	pe_accounting accounting = s->asked->ask.accounting;
+	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, accounting, nano);
+	int		   *lattice = pe_plan_series_lattices(&s->parts, accounting, nano);
 
 	if (of_part == NULL && s->series->id == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the sensitivity of the request is too large")));
+				 errmsg("the sensitivity of the request is too large"),
+				 errhint("Use fewer periods, rows_per_unit or max_periods, or ask for fewer attributes at a time.")));
 	if (of_part == NULL)
 		pe_serial_refuse_damaged(s);
 	return (pe_aggregate_noise) {
-		of_part, lattice, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS
+		of_part, lattices_of_parts(s->aggregation, lattice),
+		s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS
 	};
 }
 
@@ -311,14 +373,15 @@ keep_sums(pe_serial *s)
  * ------------------------------------------------------------------
  */
 
-static const int32_t **
+static const pe_period_table *
 columns_of_tables(const pe_aggregation *g)
 {
-	const int32_t **column_of = palloc(g->parts * sizeof(*column_of));
+	pe_period_table *table = palloc(g->first_table[g->parts] * sizeof(*table));
 
 	for (int i = 0; i < g->parts; i++)
-		column_of[i] = g->space[g->source[i].space].column_of;
-	return column_of;
+		for (int32 t = g->first_table[i]; t < g->first_table[i + 1]; t++)
+			table[t] = (pe_period_table) {g->space[g->source[i].space].column_of, g->part[i].strategy->columns};
+	return table;
 }
 
 static void
@@ -342,13 +405,12 @@ ask_sums(const pe_serial *s, pe_period_question *question, pe_column *columns)
 		elog(ERROR, "the tables of a series are too large");
 	question->sums = sums;
 	question->tables = tables;
-	question->part = g->part;
-	question->column_of = columns_of_tables(g);
+	question->table = columns_of_tables(g);
 }
 
 const pe_serial_kind pe_serial_sums = {
 	.validate = validate_sums, .load = load_sums, .told = sums_told, .aggregate = aggregate,
-	.depends_on_rows = depends_on_rows,
+	.depends_on_rows = depends_on_rows, .bits_of_time = bits_of_time,
 	.find_strategy = find_strategy,
 	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors,
 	.names = names, .add_text = add_text, .keep = keep_sums, .ask = ask_sums

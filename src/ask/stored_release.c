@@ -11,7 +11,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "ask/ask_predicate.h"
 #include "ask/ask_counts.h"
 #include "ask/ask_sums.h"
 #include "ask/known.h"
@@ -22,6 +21,8 @@
 #include "ledger/strategies.h"
 #include "plan/plan.h"
 #include "server/settings.h"
+#include "noise/interval.h"
+#include "server/values.h"
 
 static void
 refuse_release(int64 id)
@@ -33,43 +34,52 @@ refuse_release(int64 id)
 }
 
 void
+pe_release_of_row(uint64 row, pe_release *r)
+{
+	bool		isnull;
+	Datum		others;
+
+	r->id = pe_access_int64(row, 1);
+	r->version = (int) pe_access_int64(row, 2);
+	r->names = pe_access_texts(row, 3, &r->attributes);
+	r->workload_text = pe_access_text(row, 4);
+	r->strategy_id = pe_access_int64(row, 5);
+	others = pe_access_datum(row, 6, &isnull);
+	r->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &r->others);
+	r->nano = pe_access_int64(row, 7);
+	r->predicate_text = pe_access_text(row, 8);
+	r->accounting = pe_accounting_of(pe_access_text(row, 9));
+	r->method = pe_access_text(row, 10);
+	r->is_dawa = r->method != NULL && strcmp(r->method, "dawa") == 0;
+	r->created = DatumGetTimestampTz(pe_access_datum(row, 11, &isnull));
+	r->kind = pe_access_text(row, 12);
+	r->complete.name = pe_access_texts(row, 13, &r->complete.names);
+	r->aggregate = pe_access_texts(row, 14, &r->aggregates);
+	r->grouping = pe_access_text(row, 15);
+	r->cells_per_unit = (int) pe_access_int64(row, 16);
+	r->never_null = pe_access_texts(row, 17, &r->never_nulls);
+}
+
+void
 pe_release_read_row(pe_release *r)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
-		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
-		"request::jsonb->>'kind', method = 'dawa', "
-		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created, declared, other_strategies, "
-		PE_COMPLETE_OF("request") " "
+	static pe_statement find = {NULL, "SELECT " PE_RELEASE_ROW ", dataset_id, "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0) "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
-	Datum		others;
 	int64		dataset;
 	int			rows_per_unit;
 	int			declared;
-	bool		isnull;
 
 	pe_access_begin(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		refuse_release(r->id);
-	dataset = pe_access_int64(0, 1);
-	r->version = (int) pe_access_int64(0, 2);
-	r->names = pe_access_texts(0, 3, &r->attributes);
-	r->workload_text = pe_access_text(0, 4);
-	r->strategy_id = pe_access_int64(0, 5);
-	r->nano = pe_access_int64(0, 6);
-	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
-	r->predicate_text = pe_access_text(0, 8);
-	r->accounting = pe_accounting_of(pe_access_text(0, 9));
-	r->kind = pe_access_text(0, 10);
-	r->is_dawa = pe_access_int64(0, 11) != 0;
-	rows_per_unit = (int) pe_access_int64(0, 12);
-	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
-	declared = (int) pe_access_int64(0, 14);
-	others = pe_access_datum(0, 15, &isnull);
-	r->complete.name = pe_access_texts(0, 16, &r->complete.names);
+	pe_release_of_row(0, r);
+	declared = (int) pe_access_int64(0, PE_RELEASE_DECLARED);
+	dataset = pe_access_int64(0, PE_RELEASE_DECLARED + 1);
+	rows_per_unit = (int) pe_access_int64(0, PE_RELEASE_DECLARED + 2);
 	pe_access_end(&access);
-	r->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &r->others);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
 	if (r->dataset == NULL ||
@@ -80,31 +90,84 @@ pe_release_read_row(pe_release *r)
 		r->dataset->max_rows = rows_per_unit;
 }
 
-/* What was measured: from the table, or the workload itself. */
-static void
-load_strategy(pe_release *r)
+void
+pe_release_read_values(pe_release *r)
 {
-	const pe_workload *workload = &r->workload;
-	pe_plan_rules rules = pe_door_rules(r->dataset);
-	bool		there = false;
+	static pe_statement find = {NULL, "SELECT payload FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL",
+	1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(r->id)};
+	bytea	   *payload;
+	pe_access	access;
+	bool		isnull;
 
-	if (r->strategy_id != 0)
-		there = pe_strategy_of_charge(r->strategy_id, workload, NULL, &r->kept);
-	if (r->kept.strategy.blocks == NULL)	/* blocks know their cells */
-	{
-		pe_columns_check_product(r->domain);
-		r->possible = pe_predicate_cells_of(r->dataset, r->predicate_text, r->columns, r->attributes);
-	}
-	if (r->strategy_id == 0)
-		there = pe_strategy_of_charge(0, workload, r->possible, &r->kept);
-	if (!there || (r->value != NULL && r->values != r->kept.strategy.rows))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
-	r->part = pe_plan_whole(&r->kept.strategy);
-	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible,
-		pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
+	if (r->value != NULL)
+		return;
+	pe_access_begin(&access);
+	if (pe_access_read(&find, key, NULL) != 1)
+		refuse_release(r->id);
+	payload = DatumGetByteaPP(pe_access_datum(0, 1, &isnull));
+	pe_access_end(&access);
+	r->value = pe_payload_read(payload, &r->values);
 }
+
+/* ------------------------------------------------------------------
+ * What was asked
+ * ------------------------------------------------------------------
+ */
+
+static void
+fill_request(const pe_release *r, bool as_counts, pe_request *request)
+{
+	pe_request_init(request, as_counts ? PE_ASK_COUNTS : PE_ASK_SUMS, "dp.aggregate");
+	request->attribute = r->names;
+	request->attributes = r->attributes;
+	request->predicate = r->predicate_text;
+	request->method = r->method;
+	request->workload = as_counts ? r->workload_text : r->grouping;
+	if (as_counts)
+		return;
+	request->sums.aggregate = r->aggregate;
+	request->sums.aggregates = r->aggregates;
+	request->sums.cells_per_unit = r->cells_per_unit;
+	request->sums.limits_cells = r->cells_per_unit > 0;
+}
+
+pe_stored_aggregates *
+pe_aggregation_restored_of(const pe_release *r, bool as_counts)
+{
+	pe_stored_aggregates *s = palloc0(sizeof(*s));
+	pe_aggregation *g = &s->aggregation;
+
+	s->release = *r;
+	fill_request(r, as_counts, &s->request);
+	g->asked.request = &s->request;
+	g->asked.dataset = r->dataset;
+	g->asked.ask.accounting = r->accounting;
+	g->asked.ask.cap = r->dataset->accounting;
+	g->strategies = pe_strategies_of(r->strategy_id, r->other, r->others);
+	g->version = r->version;
+	g->complete = r->complete;
+	g->never_null_name = r->never_null;
+	g->never_null_names = r->never_nulls;
+	pe_aggregation_restore(g);
+	return s;
+}
+
+void
+pe_aggregation_read(pe_stored_aggregates *s)
+{
+	pe_release *r = &s->release;
+
+	pe_release_read_values(r);
+	if (!s->aggregation.on_grid)
+		s->measured = pe_aggregation_measured(&s->aggregation, r->id, r->value, r->values,
+											  &s->aggregation.strategies);
+}
+
+/* ------------------------------------------------------------------
+ * Counts
+ * ------------------------------------------------------------------
+ */
 
 /* Releases without a workload: what they are, and who gives them back. */
 static const struct
@@ -115,7 +178,8 @@ static const struct
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
 	{PE_MEASUREMENT, "holds aggregates without a count of all rows by attributes",
-		"dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
+		"dp.publish makes a table of them. dp.aggregate with the same arguments returns them, and coarser groups of them "
+	"with reuse => true, free."},
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
@@ -158,23 +222,23 @@ part_of_counts(const pe_aggregation *g)
 	return -1;
 }
 
-/* Of a release of aggregates: their count of rows; false if there is none. */
+/* The count of all rows, as it was measured; false if there is none. */
 static bool
 load_counts(pe_release *r)
 {
-	pe_stored_aggregates *s = pe_aggregation_restored(r->id);
+	pe_stored_aggregates *s = pe_aggregation_restored_of(r, r->workload_text != NULL);
 	pe_aggregation *g = &s->aggregation;
 	const pe_space *space = &g->space[0];
 	int			i = -1;
 
 	if (!g->on_grid)
 	{
+		pe_aggregation_measure(g);
 		pe_aggregation_read(s);
 		i = part_of_counts(g);
 	}
 	if (i < 0)
 		return false;
-	r->nano = s->release.nano;
 	r->columns = unconstify(pe_column *, space->columns);
 	r->attributes = space->attributes;
 	r->domain = space->domain;
@@ -187,19 +251,6 @@ load_counts(pe_release *r)
 	r->values = r->part.strategy->rows;
 	r->measured = (pe_measured) {&r->workload, &r->kept.strategy, r->possible,
 		pe_plan_lattices_of_part(&r->part, &g->rules, r->accounting, r->nano)};
-	return true;
-}
-
-bool
-pe_release_measured(pe_release *r)
-{
-	if (r->workload_text == NULL)
-		return load_counts(r);
-	if (r->columns == NULL)
-		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
-	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
-	load_strategy(r);
 	return true;
 }
 
@@ -220,8 +271,7 @@ pe_release_read(pe_release *r)
 	if (r->workload_text == NULL && (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0))
 		refuse_kind(r);
 	pe_release_check_version(r);
-	r->value = pe_payload_read(r->payload, &r->values);
-	if (!pe_release_measured(r))
+	if (!load_counts(r))
 		refuse_kind(r);
 }
 
@@ -261,6 +311,41 @@ pe_release_reply(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
 	}
-	pe_histogram_check_rows(workload);
+	pe_counts_check_rows(workload);
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, pe_release_noise(r), NULL, false);
+}
+
+/* ------------------------------------------------------------------
+ * Aggregates
+ * ------------------------------------------------------------------
+ */
+
+static void
+refuse_counts(int64 id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("release " INT64_FORMAT " has no aggregates", id)));
+}
+
+pe_stored_aggregates *
+pe_aggregation_of_release(int64 id)
+{
+	pe_release	row = {.id = id};
+	pe_release *r;
+	pe_stored_aggregates *s;
+
+	PE_UNDONE();
+	pe_release_read_row(&row);
+	if (row.kind == NULL || strcmp(row.kind, PE_MEASUREMENT) != 0)
+		refuse_counts(id);
+	pe_release_check_version(&row);
+	s = pe_aggregation_restored_of(&row, false);
+	r = &s->release;
+	pe_release_read_values(r);
+	PE_END_UNDONE();
+	pe_aggregation_measure(&s->aggregation);
+	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies,
+									   r->nano, PE_MISS);
+	return s;
 }

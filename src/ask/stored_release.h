@@ -20,8 +20,7 @@ typedef struct pe_release
 	int			attributes;
 	char	  **names;
 	char	   *kind;			/* of the canonical request: "measurement", ... */
-	char	   *workload_text;	/* NULL: it has no counts per cell */
-	bytea	   *payload;
+	char	   *workload_text;	/* of counts alone; NULL: others */
 	pe_dataset *dataset;
 	pe_column  *columns;
 	pe_domain  *domain;
@@ -29,6 +28,7 @@ typedef struct pe_release
 	char	   *predicate_text; /* NULL: none */
 	pe_complete complete;
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
+	char	   *method;
 	bool		is_dawa;		/* by that method: its errors are unknown */
 	pe_accounting accounting;	/* its noise */
 	int64		nano;			/* what it cost, of epsilon for PE_L1 */
@@ -38,9 +38,18 @@ typedef struct pe_release
 	pe_kept_strategy kept;
 	pe_measured measured;
 	pe_plan_part part;			/* the counts, with their share of the cost */
-	const char *rows_text;		/* which rows count (known.h); NULL: those of the columns */
+	const char *rows_text;		/* which rows count (known.h) */
 	int64		values;
-	const int64 *value;
+	const int64 *value;			/* NULL: not read yet */
+
+	/* of the canonical request of a measurement */
+	char	  **aggregate;
+	int			aggregates;
+	char	   *grouping;		/* the workload, NULL: all cells */
+	int			cells_per_unit;
+	char	  **never_null;
+	int			never_nulls;
+
 	TimestampTz created;
 	pe_answers	answers;
 } pe_release;
@@ -58,25 +67,34 @@ extern void pe_release_answer(pe_release *release, const char *workload);
 extern void pe_release_reply(pe_release *release, const char *workload);
 
 /*
- * The row of the release of this id, without what it measured.  pe_release_check_version: 55000 if the attributes were
+ * What the ledger says of a release, in the order of pe_release_of_row, which
+ * fills it in; the dataset is the caller's to find.  Inside PE_UNDONE.
+ */
+#define PE_RELEASE_NANO \
+	"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8, 0)"
+#define PE_RELEASE_ROW "id, version, attributes, workload, coalesce(strategy_id, 0), other_strategies, " \
+	PE_RELEASE_NANO ", predicate, accounting, method, created, request::jsonb->>'kind', " \
+	PE_COMPLETE_OF("request") ", ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'aggregates')), " \
+	"nullif(request::jsonb->>'workload', 'identity'), (request::jsonb->>'cells_per_unit')::int8, " \
+	"ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'never_null')), declared"
+#define PE_RELEASE_DECLARED 18	/* the last one */
+extern void pe_release_of_row(uint64 row, pe_release *release);
+
+/*
+ * The row of the release of this id.  pe_release_check_version: 55000 if the attributes were
  * declared anew since.  Inside PE_UNDONE.
  */
 extern void pe_release_read_row(pe_release *release);
 extern void pe_release_check_version(const pe_release *release);
+
+/* The values, if they are not read yet.  Inside PE_UNDONE. */
+extern void pe_release_read_values(pe_release *release);
 
 /*
  * The release of this id, to be answered by who asks for more than one workload
  * of one release; inside PE_UNDONE.  Errors as above.
  */
 extern void pe_release_read(pe_release *release);
-
-/*
- * What it measured, without what came out: from dataset, names or columns,
- * workload_text, predicate_text and strategy_id, which are there.  XX001 if it
- *  is not known.  False if it holds aggregates, and no count of all rows by
- * attributes is among them.
- */
-extern bool pe_release_measured(pe_release *release);
 
 /* The noise of each measurement; NULL where the errors are not known. */
 extern const pe_noise *pe_release_noise(const pe_release *release);

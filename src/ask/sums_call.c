@@ -30,7 +30,7 @@ pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
 	pe_aggregation_price(c->aggregation);
 	c->replays = pe_ask_is_replay(&c->call);
-	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation) : NULL;
+	c->known = c->reuse && !c->replays ? pe_known_find(c->aggregation) : NULL;
 }
 
 static void
@@ -162,7 +162,7 @@ pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
  */
 
 static pe_aggregate_result *
-results_of_known(const pe_known_sums *known, double miss)
+results_of_known(const pe_known *known, double miss)
 {
 	pe_aggregation *g = known->aggregation;
 	pe_aggregate_noise noise = known->noise;

@@ -15,7 +15,7 @@ typedef struct pe_aggregate_call
 
 	pe_aggregation *aggregation;
 	bool		replays;		/* the budget has paid for this very request */
-	struct pe_known_sums *known;	/* NULL: none, or it is not asked for */
+	struct pe_known *known;	/* NULL: none, or it is not asked for */
 	pe_aggregate_result *result;
 	int32		groups;
 	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */

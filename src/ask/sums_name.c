@@ -6,6 +6,7 @@
  *		sum(x), count(x)				sum_x, count_x
  *		count(distinct unit)			count_units
  *		quantile(x, 0.9)				quantile_x_0_9
+ *		dropped(5)						dropped
  *		ratio(sum(x), count(*))			ratio_sum_x_count
  *		... where (the second condition of the request)		..._where_2
  */

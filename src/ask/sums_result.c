@@ -16,7 +16,6 @@
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
-#include "server/access.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -27,6 +26,10 @@ typedef struct measured_part
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
+
+	/* of counts, for their intervals */
+	int32	   *summands;		/* as of pe_reconstruction_summands; NULL: not looked at yet */
+	pe_confidence confidence;
 } measured_part;
 
 /* What answers are worked out from. */
@@ -40,6 +43,7 @@ typedef struct reading
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
 	pe_sum_noise *noise;		/* room for those of a group; NULL: all sums have their own */
 	pe_error_law law;
+	bool		is_release;		/* of one measurement, which is answered: counts have the law of its noise */
 	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
 } reading;
 
@@ -89,24 +93,21 @@ has_strategy(const pe_space *s, const pe_strategies *all, bool only)
  * made now, or the workload itself (0).
  */
 static void
-load_strategies(pe_aggregation *g, int64 release, const pe_strategies *all)
+load_strategies(pe_aggregation *g, const pe_strategies *all)
 {
 	bool		only = spaces_measured(g) == 1;
 
 	for (int i = 0; i < g->spaces; i++)
 	{
 		pe_space   *s = &g->space[i];
-		int64		id;
 
 		if (!pe_aggregation_measures(g, i) || has_strategy(s, all, only))
 			continue;
-		id = pe_strategies_find(all, s);
-		if (!pe_strategy_of_charge(id, &s->workload, s->possible, &s->kept))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
-		s->kept.id = id;
-		pe_aggregation_settle(s);
+		pe_aggregation_load(s, all);
+		if (pe_aggregation_is_counts(g))
+			pe_aggregation_settle_cells(s);
+		else
+			pe_aggregation_settle(s);
 	}
 }
 
@@ -514,6 +515,12 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 static void
 end(reading *r)
 {
+	for (int i = 0; i < r->g->parts; i++)
+		if (r->part[i].summands != NULL)
+		{
+			pe_confidence_free(&r->part[i].confidence);
+			pe_free(r->part[i].summands);
+		}
 	pe_free(r->total);
 	pe_free(r->noise);
 	pe_free(r->estimate);
@@ -541,6 +548,45 @@ fill_noise(const reading *r, int32 group)
 			}
 }
 
+/* The part that measures a count by itself, or -1. */
+static int
+part_of_count(const reading *r, const pe_aggregate *a)
+{
+	const pe_source_of_part *source = r->g->source;
+
+	for (int i = 0; i < r->g->parts && r->is_release && a->kind == PE_AGG_COUNT; i++)
+		if (source[i].row_of == NULL && source[i].term < 0 && source[i].sum == a->sum[PE_USE_N] &&
+			!is_of_ranks(r->g, i))
+			return i;
+	return -1;
+}
+
+/* What is answered from another release: any weights. */
+static void
+look_at_summands(const reading *r, int i)
+{
+	measured_part *part = &r->part[i];
+	const pe_space *s = space_of(r->g, i);
+
+	if (part->summands != NULL)
+		return;
+	part->summands = pe_alloc(s->workload.queries, sizeof(int32));
+	if (!s->derived)
+		pe_reconstruction_summands(&s->own, s->variance, part->summands);
+	pe_confidence_init(&part->confidence, part->noise, r->g->part[i].strategy->rows, r->miss);
+}
+
+/* As dp.histogram and dp.answer tell it. */
+static void
+put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result *result)
+{
+	const measured_part *part = &r->part[i];
+
+	look_at_summands(r, i);
+	pe_interval_around(&r->part[i].confidence, space_of(r->g, i)->variance[query], part->summands[query],
+					   pe_noise_shift(part->noise), result->estimate, &result->lower, &result->upper);
+}
+
 static void
 answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 {
@@ -548,6 +594,7 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	const pe_aggregate *a = &g->aggregate[i];
 	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
 	pe_quotient answer;
+	int			part;
 
 	pe_poll();
 	fill_noise(r, group);
@@ -555,6 +602,9 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
 							   : NULL, &r->law, &answer);
 	*result = result_of(&answer);
+	part = part_of_count(r, a);
+	if (part >= 0)
+		put_interval_of_count(r, part, group, result);
 }
 
 /* ------------------------------------------------------------------
@@ -570,7 +620,8 @@ error_of_sum(const pe_aggregate_errors *e, int sum, int32 group)
 
 	for (int i = 0; i < g->parts; i++)
 		if (g->source[i].row_of == NULL && g->source[i].sum == sum && g->source[i].term < 0)
-			return sqrt(space_of(g, i)->variance[group]) * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+			return sqrt(space_of(g, i)->variance[pe_part_query(g, i, sum, group)]) *
+				ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
 	return 0;
 }
 
@@ -866,6 +917,7 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	reading		r;
 
 	begin(&r, g, noise, estimate, variance);
+	r.is_release = noise->times == 1 && variance == 1;
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
 			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
@@ -882,6 +934,7 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 
 	for (int i = 0; i < g->parts; i++)
 	{
+		pe_check_memory(pe_strategy_sensitivity_memory(g->part[i].strategy, g->rules.neighbours));
 		of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		lattice[i] = pe_plan_lattices_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		if (of_part[i] == NULL)
@@ -894,9 +947,7 @@ const int64 *
 pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, int64 values,
 						const pe_strategies *strategies)
 {
-	PE_UNDONE();
-	load_strategies(g, release, strategies);
-	PE_END_UNDONE();
+	load_strategies(g, strategies);
 	return read_shares(g, release, value, values);
 }
 

@@ -143,10 +143,29 @@ take_ratio(pe_text *t, const char *unit, pe_aggregate *a)
 		a->part[i] = pe_alloc(1, sizeof(pe_aggregate));
 		if (!take_aggregate(t, unit, false, a->part[i]))
 			return false;
-		if (!pe_aggregate_is_linear(a->part[i]))
+		if (!pe_aggregate_is_linear(a->part[i]) || a->part[i]->kind == PE_AGG_LOST)
 			return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
 	}
 	return true;
+}
+
+/* dropped, dropped(most) */
+static bool
+take_most(pe_text *t, pe_aggregate *a)
+{
+	size_t		at;
+
+	if (pe_text_next(t) != '(')
+		return true;
+	if (!pe_text_take(t, '(', "\"(\""))
+		return false;
+	(void) pe_text_next(t);
+	at = t->at;
+	if (!pe_text_whole(t, false, PE_LOST_MOST, "how many dropped rows of a unit are counted at most", &a->most))
+		return false;
+	if (a->most == 0)
+		return pe_text_fail(t, PE_TEXT_INVALID, at, "dropped(most) counts at least one row of a unit");
+	return pe_text_take(t, ')', "\")\"");
 }
 
 static bool
@@ -156,6 +175,8 @@ take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 
 	if (a->kind == PE_AGG_SHARE)
 		return true;
+	if (a->kind == PE_AGG_LOST)
+		return take_most(t, a);
 	if (!pe_text_take(t, '(', "\"(\""))
 		return false;
 	if (columns < 0 && !take_count(t, unit, a))
@@ -290,6 +311,8 @@ write_aggregate(pe_text *t, const pe_aggregate *a,
 		pe_text_write(t, "distinct unit");
 	else if (a->kind == PE_AGG_COUNT && a->column[0] == NULL)
 		pe_text_write(t, "*");
+	else if (a->kind == PE_AGG_LOST)
+		pe_text_writef(t, "%d", a->most);
 	for (int i = 0; i < 2; i++)
 	{
 		if (i > 0 && (a->column[i] != NULL || a->part[i] != NULL))
@@ -398,6 +421,18 @@ add_units(collector *c, const pe_aggregate *a)
 	sum.needs = needs_of(c, a, 0);
 	sum.kind = PE_SUM_UNITS;
 	sum.most = c->units;
+	return add_sum(c, sum);
+}
+
+static int
+add_lost(collector *c, const pe_aggregate *a)
+{
+	pe_sum		sum;
+
+	memset(&sum, 0, sizeof(sum));
+	sum.needs = needs_of(c, a, 0);
+	sum.kind = PE_SUM_LOST;
+	sum.most = a->most;
 	return add_sum(c, sum);
 }
 
@@ -593,6 +628,8 @@ collect(collector *c, pe_aggregate *a)
 		return;
 	if (a->kind == PE_AGG_UNITS)
 		a->sum[PE_USE_N] = add_units(c, a);
+	else if (a->kind == PE_AGG_LOST)
+		a->sum[PE_USE_N] = add_lost(c, a);
 	else if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
 		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
 	else
@@ -1321,6 +1358,7 @@ static const pe_aggregate_form forms[] = {
 	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},
 	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg},
 	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
+	{{"dropped"}, PE_AGG_LOST, 0, N, value_of_rows, .answer = answer_linear},
 	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
 	{{"ratio"}, PE_AGG_RATIO, 0, 0, value_of_ratio, .answer = answer_ratio},
 	{{"var", "variance", "var_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var, .answer = answer_moments,
@@ -1547,6 +1585,27 @@ add_costs(size_t sums, const int *together, const double *coefficient, const dou
 }
 
 void
+pe_share_lost(const bool *lost, int count, uint64_t *share)
+{
+	uint64_t	whole = PE_WHOLE_SHARE - PE_MAX_SUMS;
+	bool		beside = false;
+	uint64_t	many = 0;
+
+	for (int s = 0; s < count; s++)
+	{
+		beside |= !lost[s] && share[s] > 0;
+		many += lost[s];
+	}
+	for (int s = 0; s < count && many > 0; s++)
+		if (lost[s])
+			share[s] = whole / (beside ? PE_LOST_SHARE : 1) / many;
+		else if (share[s] >= PE_LOST_SHARE)
+			share[s] = share[s] / PE_LOST_SHARE * (PE_LOST_SHARE - 1);
+		else if (share[s] > 0)
+			share[s] = 1;
+}
+
+void
 pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
 					const int *together, const double *variance, double *cost)
 {
@@ -1561,6 +1620,9 @@ pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(count, together, coefficient, variance, norm, cost);
 	}
+	for (size_t s = 0; s < count; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			cost[s] = 0;
 	pe_free(coefficient);
 	pe_free(reference);
 }
@@ -1572,6 +1634,7 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	size_t		count = (size_t) sums->sums;
 	double	   *cost = pe_alloc(count, sizeof(double));
 	double		whole = 0;
+	bool		lost[PE_MAX_SUMS];
 
 	pe_aggregates_costs(sums, aggregate, aggregates, norm, together, variance, cost);
 	for (size_t s = 0; s < count; s++)
@@ -1584,5 +1647,8 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		share[s] = own > 0
 			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	}
+	for (size_t s = 0; s < count; s++)
+		lost[s] = sums->sum[s].kind == PE_SUM_LOST;
+	pe_share_lost(lost, sums->sums, share);
 	pe_free(cost);
 }

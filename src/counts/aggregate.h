@@ -7,12 +7,15 @@
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
  *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x)
  *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
- *				   | share | ratio(aggregate, aggregate)
+ *				   | share | ratio(aggregate, aggregate) | dropped [ '(' most ')' ]
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
  * x and y are attributes, unit is the word or the name of the unit's column:
  * count of that column is count(*).
  * Both aggregates of a ratio are counts, counts of units or sums.
+ * dropped counts the rows that the cut of units left out, at most `most` of
+ * each unit, of all groups together: it has one answer, which is that of every
+ * group.
  *
  * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S,
  * Q, P the estimated count, sum of u, of 2 u^2 - most^2, and of u v:
@@ -36,7 +39,8 @@
  * covariance.  Sums of one function by atoms (domain/sums.h) have noise in
  * common: each is then linear in independent parts of it.
  *
- * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares:
+ * Intervals.  Of a count that is measured by itself: noise/interval.h, as of a
+ * histogram.  Of other counts and sums: quotient.h.  Of averages, ratios and shares:
  * Fieller's sets (quotient.h).  Of all others: the values that they have at
  * sums whose distance from those measured is at most z, in standard
  * errors, z that of one normal number.  For a quotient this is
@@ -50,6 +54,8 @@
  * each relative to the least that it has alone, at reference values
  * (pe_aggregates_share).  For sum alone the variance is then that of a
  * measurement of the sum itself, with sensitivity max(|lower|, |upper|).
+ * dropped is not among them, as nobody would pay for it with half of the cost:
+ * beside others it has 1 / PE_LOST_SHARE of the cost, however often it is asked.
  */
 #ifndef PE_COUNTS_AGGREGATE_H
 #define PE_COUNTS_AGGREGATE_H
@@ -69,8 +75,12 @@ typedef enum pe_aggregate_kind
 	PE_AGG_NUMBERS,				/* of one number or two */
 	PE_AGG_QUANTILE,
 	PE_AGG_SHARE,
-	PE_AGG_RATIO
+	PE_AGG_RATIO,
+	PE_AGG_LOST					/* rows that the cut left out */
 } pe_aggregate_kind;
+
+#define PE_LOST_SHARE 16
+#define PE_LOST_MOST 65535
 
 /* All that aggregate.c knows of one. */
 typedef struct pe_aggregate_form pe_aggregate_form;
@@ -100,6 +110,7 @@ typedef struct pe_aggregate
 	char	   *where;			/* the predicate as it was written; NULL: none */
 	int			where_position; /* in the text */
 	double		fraction;		/* of a quantile */
+	int32_t		most;			/* of rows that the cut left out, of a unit; 0: not given */
 	struct pe_aggregate *part[2];	/* of a ratio */
 	char	   *name;			/* AS; NULL: none */
 
@@ -197,11 +208,18 @@ extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_est
  * cost[s] of every sum: the shares l that minimise the sum over the aggregates
  * of their variances, each relative to the least that it has alone, minimise
  * sum_s cost[s] / l[s] (PE_L1: l[s]^2).  Of sums that are measured together the
- * first one has the costs of all, and the others have 0.  variance, together: as
- * below.
+ * first one has the costs of all, and the others have 0.  Rows that the cut left
+ * out have 0: pe_share_lost.  variance, together: as below.
  */
 extern void pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
 								const int *together, const double *variance, double *cost);
+
+/*
+ * Gives rows that the cut left out 1 / PE_LOST_SHARE of the whole together, or
+ * all of it where nothing else has a share; others keep the rest, and at least 1
+ * each.  lost, share: of each sum, or of each part of a measurement.
+ */
+extern void pe_share_lost(const bool *lost, int count, uint64_t *share);
 
 /*
  * share[s] of every sum, adding up to at most PE_WHOLE_SHARE.  variance: of each sum for the whole share, in one unit

@@ -493,12 +493,13 @@ static bool
 is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 {
 	static const uint8_t unused[sizeof(sum->unused)];
-	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind >= PE_SUM_GRID;
+	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID ||
+		sum->kind >= PE_SUM_ABOVE;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	uint64_t	needs = 0;
 
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_BELOW || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
-		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
+		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
 	/* a bit is known only of a number that is there */

@@ -36,6 +36,12 @@
  * PE_SUM_UNITS counts units instead: each once in every cell where it has such
  * a row, in at most `most` cells, chosen by the unit's own rows (units.h).
  *
+ * PE_SUM_LOST counts rows that the cut left out.  A unit may have any number of
+ * them, so at most `most` of each unit are counted: those that come next, which
+ * a cut to `most` more rows would leave.  What it counts of a unit is what that
+ * cut leaves less what the cut leaves: some x in N^n with sum x <= most, for
+ * any other rows.  The cut is the same with and without this sum.
+ *
  * Where rows of units are cut, two rows are equal if they are equal in all that
  * any sum looks at: a row stands as a cell of one product of numbers and
  * attributes, those that conditions look at among them.  Not of the conditions
@@ -88,7 +94,8 @@ typedef enum pe_sum_kind
 	PE_SUM_PRODUCT,				/* of numbers a and b */
 	PE_SUM_UNITS,
 	PE_SUM_GRID,				/* of number a */
-	PE_SUM_ABOVE,				/* likewise: how far it is from its lower bound, */
+	PE_SUM_LOST,				/* there is a cut */
+	PE_SUM_ABOVE,				/* of number a: how far it is from its lower bound, */
 	PE_SUM_BELOW				/* and from its upper one */
 } pe_sum_kind;
 
@@ -104,11 +111,11 @@ typedef enum pe_sum_kind
 typedef struct pe_sum
 {
 	uint64_t	needs;			/* bits that a row must have */
-	int32_t		most;			/* PE_SUM_UNITS: cells of a unit; else 0 */
+	int32_t		most;			/* PE_SUM_UNITS: cells of a unit; PE_SUM_LOST: rows of one; else 0 */
 	uint8_t		kind;
 	uint8_t		a;
 	uint8_t		b;
-	uint8_t		by_atom;		/* 1: each cell has a place for every atom; not of units or a grid */
+	uint8_t		by_atom;		/* 1: each cell has a place for every atom; of ONE, VALUE, SQUARE, PRODUCT */
 	uint8_t		unused[4];
 } pe_sum;
 
@@ -163,15 +170,22 @@ extern void pe_sums_behind_one(const pe_sums *sums, const pe_tables *tables, pe_
 extern int64_t pe_sum_bound(const pe_sums *sums, const pe_sum *sum);
 extern int	pe_sum_shift(const pe_sums *sums, const pe_sum *sum);
 
+/* Whether a row can add less than 0. */
+extern bool pe_sum_is_signed(const pe_sum *sum);
+
+/* Whether it counts by a limit of its own for each unit, where rows of units are cut. */
+static inline bool
+pe_sum_is_by_unit(const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_UNITS || sum->kind == PE_SUM_LOST;
+}
+
 /* Whether rows are added up by cells, which may have a place for each atom. */
 static inline bool
 pe_sum_is_of_cells(const pe_sum *sum)
 {
-	return sum->kind != PE_SUM_UNITS && sum->kind != PE_SUM_GRID;
+	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID;
 }
-
-/* Whether a row can add less than 0. */
-extern bool pe_sum_is_signed(const pe_sum *sum);
 
 /*
  * Sets the bits of conditions, from coordinates of all attributes, watched ones

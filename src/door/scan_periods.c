@@ -187,17 +187,12 @@ cells_of(const measuring *m, int32 table)
 	return (int32) ((tables->first[table + 1] - tables->first[table]) / m->periods);
 }
 
-static const pe_strategy *
-strategy_of(const measuring *m, int32 table)
-{
-	return m->question->sums == NULL ? m->question->strategy : m->question->part[table].strategy;
-}
-
-/* Blocks measure the cells of tables. */
 static int32
 columns_of(const measuring *m, int32 table)
 {
-	return m->question->column_of == NULL ? cells_of(m, table) : strategy_of(m, table)->columns;
+	const pe_period_table *t = &m->question->table[table];
+
+	return t->column_of == NULL ? cells_of(m, table) : t->columns;
 }
 
 static void
@@ -213,10 +208,11 @@ static void
 sum_table(measuring *m, int32 table, const int64 *count, int64 *to)
 {
 	int32		cells = cells_of(m, table);
+	const int32_t *column_of = m->question->table[table].column_of;
 
 	for (int32 s = 0; s < m->periods; s++, to += m->width, count += cells)
-		if (m->question->column_of != NULL)
-			sum_cells(count, cells, m->question->column_of[table], to);
+		if (column_of != NULL)
+			sum_cells(count, cells, column_of, to);
 		else
 			memcpy(to, count, cells * sizeof(*to));
 }
@@ -292,10 +288,7 @@ find_sizes(measuring *m)
 	m->cells = question->tables->first[question->tables->tables] / m->periods;
 	for (int32 t = 0; t < question->tables->tables; t++)
 		m->width += columns_of(m, t);
-	if (question->sums == NULL)
-		m->values = question->strategy->rows;
-	for (int32 t = 0; question->sums != NULL && t < question->sums->sums; t++)
-		m->values += strategy_of(m, t)->rows;
+	m->values = (int32) pe_plan_rows(question->plan);
 }
 
 void

@@ -25,6 +25,17 @@
 
 #include "door/door.h"
 
+/* What is measured of a table. */
+typedef struct pe_period_table
+{
+	/*
+	 * of each of its cells, without their time: the column of a strategy;
+	 * negative: none counts it.  NULL: blocks measure the cells themselves
+	 */
+	const int32_t *column_of;
+	int32		columns;		/* how many there are; not of blocks */
+} pe_period_table;
+
 /* A period that is due, validated: everything here is public. */
 typedef struct pe_period_question
 {
@@ -44,12 +55,7 @@ typedef struct pe_period_question
 	 * of all attributes.  The domain spans them
 	 */
 	const pe_tables *tables;
-	const pe_plan_part *part;	/* what is measured of each sum */
-	/*
-	 * of the cells of each table, without their time: of the strategy;
-	 * negative: none counts it.  NULL: blocks, which measure the cells
-	 */
-	const int32_t *const *column_of;
+	const pe_period_table *table;	/* of each of them, in the order of the plan's parts */
 	const pe_presence *presence;
 	const pe_plan *plan;
 	int32		period;			/* t, from 0 */

@@ -415,6 +415,38 @@ find_sets(pe_groups *groups, List *sets)
 	}
 }
 
+/* Whether some set has no expression of an attribute. */
+static bool
+is_left_out(const pe_groups *groups, int attribute)
+{
+	int			all;
+
+	for (int i = 0; i < groups->sets; i++)
+		if (looking(groups, &groups->set[i], attribute, &all) == 0)
+			return true;
+	return false;
+}
+
+/* PostgreSQL would count a row in the sets that do not name the column that it has no value of. */
+static void
+tell_sets(pe_sight *s, const pe_groups *groups)
+{
+	for (int a = 0; a < groups->attributes; a++)
+	{
+		int			attribute = groups->attribute[a].attribute;
+		const pe_public_attribute *declared = &s->declared->attribute[attribute];
+
+		if (s->adds_nothing || (!declared->drops_null && !declared->drops_outside) ||
+			!is_left_out(groups, attribute) || pe_sight_is_told(s, psprintf("sets %d", attribute)))
+			continue;
+		ereport(NOTICE,
+				(errmsg("rows without a declared value of \"%s\" count in none of the grouping sets, also in those "
+						"without it", declared->name),
+				 errhint("Ask for each set by a SELECT of its own, or the owner can declare cells for these rows: "
+						 "nulls => 'cell', outside => 'other'.")));
+	}
+}
+
 pe_groups *
 pe_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, const Bitmapset *filters)
 {
@@ -424,6 +456,7 @@ pe_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where,
 	groups->filters = filters;
 	find_attributes(s, groups, where);
 	find_sets(groups, plan->sets);
+	tell_sets(s, groups);
 	return groups;
 }
 

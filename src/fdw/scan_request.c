@@ -18,7 +18,7 @@
 #include "utils/typcache.h"
 
 #include "server/arguments.h"
-#include "ask/near_zero.h"
+#include "ask/answers.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -267,6 +267,17 @@ tell_cut_before(pe_select *s, const Bitmapset *applied)
 							   "fewer are counted than by the same WHERE without the group.")));
 }
 
+/* Behind all others: max_stderr is of the first. */
+static void
+ask_for_dropped(pe_select *s)
+{
+	int			most = pe_fdw_count_dropped(s->plan->relation);
+
+	s->counts_dropped = s->asks && most > 0 && !s->wanted.on_grid && s->sight->declared->unit != NULL;
+	if (s->counts_dropped)
+		s->wanted.texts = lappend(s->wanted.texts, psprintf("dropped(%d)", most));
+}
+
 static void
 fill_request(pe_select *s)
 {
@@ -314,6 +325,7 @@ pe_select_translate(pe_select *s)
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
 	sort_wanted(s);
+	ask_for_dropped(s);
 	fill_request(s);
 }
 
@@ -322,13 +334,42 @@ pe_select_translate(pe_select *s)
  * ------------------------------------------------------------------
  */
 
-static double
-first_error(const pe_select *s)
+static double *
+errors_of(const pe_select *s)
 {
 	double	   *errors = palloc(s->call.aggregation->aggregates * sizeof(double));
 
 	pe_aggregation_errors(s->call.aggregation, 1000, pe_aggregate_call_nano(&s->call), errors);
-	return errors[0];
+	return errors;
+}
+
+/*
+ * By how much a row's error is that of one group at most, where groups that an
+ * expression of several columns does not tell apart are one row.  Noise of the
+ * groups of one table is independent.
+ */
+static double
+factor_of_merged(const pe_select *s)
+{
+	bool		independent = s->groups->sets == 1;
+	int			most = 1;
+	ListCell   *cell;
+
+	/* conditions may share what is measured */
+	for (int i = 0; i < s->targets; i++)
+		independent = independent &&
+			(s->target[i]->filter == NULL || s->target[i]->filter->kind == PE_COND_ALWAYS);
+
+	foreach(cell, s->rows)
+		most = Max(most, list_length(((const pe_row_of_select *) lfirst(cell))->queries));
+	return independent ? sqrt(most) : most;
+}
+
+/* Of the first aggregate, the largest of all rows. */
+static double
+first_error(const pe_select *s)
+{
+	return errors_of(s)[0] * factor_of_merged(s);
 }
 
 /* At one price: "epsilon 0.1: standard error 12.3". */
@@ -408,7 +449,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;
 	s->call.call.request.epsilon = s->epsilon;
-	s->call.call.request.max_stderr = s->max_stderr;
+	s->call.call.request.max_stderr = s->max_stderr / factor_of_merged(s);
 	if (isnan(s->call.call.request.epsilon) && isnan(s->call.call.request.max_stderr))
 		refuse_for_want_of_price(s);
 	if (!isnan(s->call.call.request.epsilon) && !isnan(s->call.call.request.max_stderr))
@@ -622,6 +663,21 @@ tell_noise(const pe_select *s)
 	pe_near_zero_tell(&count, ", or SET pg_epsilon.hide_below_all = on");
 }
 
+/* It is the last aggregate, and the same in every group. */
+static void
+tell_dropped(const pe_select *s)
+{
+	const pe_aggregation *g = s->call.aggregation;
+	int			last = g->aggregates - 1;
+	const pe_aggregate_result *r = pe_aggregate_call_result_of(&s->call, 0, last);
+
+	ereport(NOTICE,
+			(errmsg("the cut to %d rows of each unit dropped about %.0f rows (+- %.3g)", g->asked.dataset->max_rows,
+					fmax(rint(r->estimate), 0), r->stderr_),
+			 errdetail("Of each unit at most %d of them are counted. The results are about the rows that are left.",
+					   g->aggregate[last].most)));
+}
+
 void
 pe_select_answer(pe_select *s)
 {
@@ -633,6 +689,8 @@ pe_select_answer(pe_select *s)
 	if (s->hide_below_all && count > 0)
 		s->together = pe_aggregate_call_together(&s->call, count);
 	tell_noise(s);
+	if (s->counts_dropped)
+		tell_dropped(s);
 }
 
 /* ------------------------------------------------------------------
@@ -806,13 +864,17 @@ pe_select_quote_text(const pe_select *s)
 {
 	const pe_asked *asked = &s->call.aggregation->asked;
 	double		left;
+	double	   *errors = errors_of(s);
 	double		error = first_error(s);
+	int			last = s->call.aggregation->aggregates - 1;
 	StringInfoData text;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
 	if (!isnan(error))
 		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.sums.aggregate[0], error);
+	if (s->counts_dropped)
+		appendStringInfo(&text, ", of %s %.3g", s->call.call.request.sums.aggregate[last], errors[last]);
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
 	else

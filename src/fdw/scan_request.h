@@ -44,6 +44,7 @@ typedef struct pe_select
 	bool		hide_below_all; /* and those whose interval of `together` has 0 in it */
 
 	bool		asks;			/* something must be measured: there is a call */
+	bool		counts_dropped; /* rows that the cut dropped are its last aggregate */
 	pe_aggregate_call call;
 	pe_aggregate_call together; /* the same with intervals that hold all together, if that is asked for */
 } pe_select;

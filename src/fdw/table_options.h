@@ -36,6 +36,9 @@ extern bool pe_fdw_hide_below_all(Oid relation);
 extern int	pe_fdw_rows_per_unit(Oid relation);
 extern int	pe_fdw_cells_per_unit(Oid relation);
 
+/* Of each unit at most so many rows that the cut dropped are counted, and shown by a NOTICE; 0: none are. */
+extern int	pe_fdw_count_dropped(Oid relation);
+
 /* The budget that pays, by an option; NULL: the caller's own. */
 extern const char *pe_fdw_budget(Oid relation);
 

@@ -682,10 +682,19 @@ fraction_of(const translation *t, Node *e)
 	return DatumGetFloat8(value);
 }
 
-static void
-use_quantile(translation *t, int column, double fraction)
+static const char *
+quantile_argument(const translation *t)
 {
-	use(t, psprintf("quantile(%s, %.15g)", number_argument(t, column), fraction), false);
+	const char *name = number_argument(t, 0);
+
+	t->wanted->on_grid |= t->sight->declared->attribute[pe_sight_column(t->sight, argument(t, 0))].ordered == 1;
+	return name;
+}
+
+static void
+use_quantile(translation *t, double fraction)
+{
+	use(t, psprintf("quantile(%s, %.15g)", quantile_argument(t), fraction), false);
 }
 
 /* WITHIN GROUP (ORDER BY x): descending, it is the other end's. */
@@ -700,19 +709,19 @@ percentile(translation *t)
 	bool		descends = get_ordering_op_properties(order->sortop, &family, &input, &kind) &&
 		(int) kind == BTGreaterStrategyNumber;
 
-	use_quantile(t, 0, descends ? 1 - fraction : fraction);
+	use_quantile(t, descends ? 1 - fraction : fraction);
 }
 
 static void
 median(translation *t)
 {
-	use(t, psprintf("median(%s)", number_argument(t, 0)), false);
+	use(t, psprintf("median(%s)", quantile_argument(t)), false);
 }
 
 static void
 quantile(translation *t)
 {
-	use_quantile(t, 0, fraction_of(t, argument(t, 1)));
+	use_quantile(t, fraction_of(t, argument(t, 1)));
 }
 
 static void

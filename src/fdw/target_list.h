@@ -12,6 +12,7 @@
 typedef struct pe_wanted
 {
 	List	   *texts;			/* char * */
+	bool		on_grid;		/* a quantile of a column with a single bin, which is asked for by itself */
 } pe_wanted;
 
 /* So many times one of them. */

@@ -98,6 +98,7 @@ typedef struct pe_plan_part
 	 * the rules cut them
 	 */
 	int32_t		cells;
+	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 
 	/*
@@ -249,6 +250,9 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
  */
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
 								  pe_accounting accounting, int64_t nano);
+
+/* Whether it counts rows that the cut leaves: not units, or rows that it left out. */
+extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
 /* Whether a part is the second one of a pair: its share is that of the first. */
 extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);

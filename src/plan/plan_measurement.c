@@ -16,6 +16,14 @@
  *					substitute  2 k B_i |a|        two such sums; of counts, b in {0, 1}, the strategy's own
  *												   distance (strategy/strategy.h)
  *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
+ *		lost		as rows of counts, for at most `lost` rows of a unit in place of k
+ *
+ * Rows that the cut left out (PE_SUM_LOST) are counted of each unit up to a
+ * number of their own, so that a unit with any number of rows adds a bounded
+ * vector.  A unit whose rows are left out has k rows that count, too: it adds
+ * to the other parts and to this one, and the shares of both pay for it.  No
+ * share is spared by a row being in one of them alone, as neighbours differ in
+ * units.
  *
  * Of blocks (blocks/blocks.h) A_i is the stack of all of them, each scaled by
  * its share: no column is longer than 1, and |a| = 1.  Block b of part i is
@@ -133,22 +141,37 @@ unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure
 static void
 check_part(const pe_plan_part *part)
 {
-	if (part->cells < 0 || part->bound < 1 ||
-		(part->cells > 0 &&
-		 (part->is_signed || part->bound != 1 || part->apart > 0 || part->strategy->blocks != NULL)))
+	bool		by_unit = part->cells > 0 || part->lost > 0;
+
+	if (part->cells < 0 || part->lost < 0 || (part->cells > 0 && part->lost > 0) || part->bound < 1 ||
+		(by_unit && (part->is_signed || part->bound != 1 || part->apart > 0)) ||
+		(part->cells > 0 && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
+}
+
+/* Of rows that the cut left out others count. */
+static pe_plan_rules
+rules_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
+{
+	pe_plan_rules own = *rules;
+
+	check_part(part);
+	if (part->lost > 0)
+		own.max_rows = part->lost;
+	return own;
 }
 
 /* Without N of all parts. */
 static bool
 own_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
-	check_part(part);
+	const pe_plan_rules own = rules_of_part(part, rules);
+
 	if (part->cells > 0)
-		return units_sensitivity(part, rules, pure, sensitivity);
+		return units_sensitivity(part, &own, pure, sensitivity);
 	if (part->strategy->blocks == NULL)
-		return rows_sensitivity(part, rules, pure, sensitivity);
-	if (!unit_sensitivity(part, rules, pure, sensitivity))
+		return rows_sensitivity(part, &own, pure, sensitivity);
+	if (!unit_sensitivity(part, &own, pure, sensitivity))
 		return false;
 	*sensitivity = (*sensitivity + PE_WHOLE_SHARE - 1) >> PE_SHARE_BITS;
 	return true;
@@ -219,11 +242,11 @@ bool
 pe_plan_vectors_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting,
 						pe_noise_vector *vector)
 {
+	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
-	check_part(part);
 	if (part->strategy->blocks != NULL)
-		return vectors_of_blocks(part, rules, pure, vector);
+		return vectors_of_blocks(part, &own, pure, vector);
 	*vector = (pe_noise_vector) {.count = (size_t) part->strategy->rows};
 	return own_sensitivity(part, rules, pure, &vector->sensitivity) &&
 		share_out(part, rules, pure, &vector->sensitivity, &vector->lattice);
@@ -262,15 +285,15 @@ is_drawn_whole(const pe_plan_part *part)
 bool
 pe_plan_part_noise(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise *noise)
 {
+	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
 	*noise = (pe_noise) {.accounting = accounting, .rounded = part->share != PE_WHOLE_SHARE || is_joint(part, rules)};
-	check_part(part);
 	if (part->strategy->blocks == NULL)
 		return own_sensitivity(part, rules, pure, &noise->sensitivity) &&
 			share_out(part, rules, pure, &noise->sensitivity, &noise->lattice);
 	noise->lattice = pure ? PE_SHARE_BITS : PE_SHARE_BITS / 2;
-	return unit_sensitivity(part, rules, pure, &noise->sensitivity) &&
+	return unit_sensitivity(part, &own, pure, &noise->sensitivity) &&
 		share_out(part, rules, pure, &noise->sensitivity, &noise->lattice);
 }
 
@@ -481,6 +504,14 @@ tables_of_part(const pe_plan_part *part)
 	return count;
 }
 
+static bool
+has_limit(const pe_plan_part *part, const pe_sum *sum)
+{
+	bool		lost = sum->kind == PE_SUM_LOST;
+
+	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0);
+}
+
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
@@ -494,7 +525,7 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 		for (same = sum < end && end <= sums->sums; same && sum < end; sum++)
 			same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[sum]) &&
 				plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[sum]) &&
-				plan->part[i].cells == sums->sum[sum].most;
+				has_limit(&plan->part[i], &sums->sum[sum]);
 	}
 	return same && sum == sums->sums;
 }

@@ -54,9 +54,10 @@
  * (B, 0) and (B, 0) differ by |a_z - a_z'|, (B, 0) and (0, B) by |a_z| + |a_z'|,
  * which is the largest.  So pairs with shares S_p add S_p (|a_z| + |a_z'|).
  *
- * Units, in at most so many cells each, are cut by themselves: such a part pays
- * for its own neighbours with its own share (plan_measurement.c).  Parts of rows
- * lose no more than their shares add up to.
+ * Units, in at most so many cells each, and rows that the cut left out are cut by
+ * themselves: such a part pays for its own neighbours with its own share
+ * (plan_measurement.c), whatever the rows of the unit that count become.  Parts of
+ * rows lose no more than their shares add up to, and all shares add up to at most 1.
  */
 #include "plan/private.h"
 
@@ -88,10 +89,10 @@ typedef struct table_shares table_factors;
  * ------------------------------------------------------------------
  */
 
-static bool
-is_of_rows(const pe_plan_part *part)
+bool
+pe_plan_part_is_of_rows(const pe_plan_part *part)
 {
-	return part->cells == 0;
+	return part->cells == 0 && part->lost == 0;
 }
 
 static bool
@@ -138,7 +139,8 @@ check_tables(const pe_plan_part *part, int parts)
 	for (int i = 0; i < parts; i++)
 		for (int j = 0; j < i; j++)
 			if (is_same_table(&part[i], &part[j]) &&
-				(part[i].strategy != part[j].strategy || !is_of_rows(&part[i]) || !is_of_rows(&part[j])))
+				(part[i].strategy != part[j].strategy || !pe_plan_part_is_of_rows(&part[i]) ||
+				 !pe_plan_part_is_of_rows(&part[j])))
 				pe_bug("a table that is measured in two ways");
 }
 
@@ -398,7 +400,7 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 		table_shares s = shares_of_table(part, parts, i);
 		pe_u128		most;
 
-		if (!is_of_rows(&part[i]))
+		if (!pe_plan_part_is_of_rows(&part[i]))
 			continue;
 		shares += pe_plan_part_is_second(part, i) ? 0 : part[i].share;
 		if (!is_first(part, i))
@@ -408,7 +410,8 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 		apart += most;
 	}
 	for (int i = 0; i < parts; i++)
-		part[i].apart = together && is_of_rows(&part[i]) ? (uint64_t) ((apart * WHOLE + shares - 1) / shares) : 0;
+		part[i].apart = together && pe_plan_part_is_of_rows(&part[i])
+			? (uint64_t) ((apart * WHOLE + shares - 1) / shares) : 0;
 	return true;
 }
 
@@ -580,16 +583,16 @@ share_tables(sharing *s)
 
 	for (int i = 0; i < s->parts; i++)
 	{
-		double		root = is_of_rows(&s->part[i]) && is_first(s->part, i) ? share_table(s, i) : 0;
+		double		root = pe_plan_part_is_of_rows(&s->part[i]) && is_first(s->part, i) ? share_table(s, i) : 0;
 
 		if (root < 0)
 			return false;
 		roots += root;
 	}
 	for (int i = 0; i < s->parts; i++)
-		sum += is_of_rows(&s->part[i]) ? s->weight[i] : 0;
+		sum += pe_plan_part_is_of_rows(&s->part[i]) ? s->weight[i] : 0;
 	for (int i = 0; i < s->parts; i++)
-		if (is_of_rows(&s->part[i]) && sum > 0)
+		if (pe_plan_part_is_of_rows(&s->part[i]) && sum > 0)
 			s->weight[i] *= roots / sum;
 	return true;
 }

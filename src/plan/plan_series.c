@@ -20,16 +20,19 @@
  * shares, are no longer than k (blocks.h), so that the sum over blocks of sum_t
  * |..|^2 / (C S_b) is at most 1.
  *
- * Of sums (plan_sums.c) A_i is the strategy of part i and S_i its Delta_i^2 for
- * the rows, or the cells, of a unit in one period: a unit adds to A_i x_i in a
- * period a vector no longer than Delta_i, which is all that the factor of time
- * asks for.  Shares divide the cost as they do there.
+ * Of sums (plan_measurement.c) A_i is the strategy of part i and S_i its
+ * Delta_i^2 for the rows, or the cells, of a unit in one period: a unit adds to
+ * A_i x_i in a period a vector no longer than Delta_i, which is all that the
+ * factor of time asks for.  Shares divide the cost as they do there, between
+ * parts and between the blocks of each.
  *
  * That product, of a matrix: the least a_i'a_j / S.  Of blocks whose columns
  * each have the norm that their shares add up to, sum: sum - N / 2, N the largest
  * |v_i - v_j|^2 (blocks.h); of others - N / 4, for v'v >= -|v||v'| and >= (|v|^2 +
- * |v'|^2 - N) / 2.  Of parts of sums: less than 0 by no more than the shares of
- * those that are signed or have columns with negative products.
+ * |v'|^2 - N) / 2.  Of parts of sums a row adds b v, b in [0, 1], where it is
+ * not signed: the product is below 0 by no more than the sum of the shares, each
+ * times what the products of its part are below 0 by; where it is signed, by
+ * the whole share.
  *
  * Cost: sigma^2 = C S / (2 rho), and the whole series costs rho: the discrete
  * Gaussian mechanism with a vector that comes in parts.  y_t may depend on
@@ -154,15 +157,34 @@ similar_of_blocks(const pe_blocks *blocks)
 }
 
 static uint64_t
+similar_of_strategy(const pe_strategy *strategy)
+{
+	return strategy->blocks != NULL ? similar_of_blocks(strategy->blocks) : similar_of_matrix(strategy);
+}
+
+/*
+ * A row may also add nothing to it: no product is then above 0.  A unit that is
+ * counted in several cells adds several columns.
+ */
+static uint64_t
+similar_of_part(const pe_plan_part *part)
+{
+	uint64_t	similar = part->is_signed ? 0 : similar_of_strategy(part->strategy);
+
+	if (similar >= PE_WHOLE_SHARE)
+		return PE_WHOLE_SHARE;
+	return part->cells > 0 ? 0 : similar;
+}
+
+/* What products are below 0 by, times the shares, rounded up. */
+static uint64_t
 similar_of_parts(const pe_plan_sums *sums)
 {
 	uint64_t	similar = PE_WHOLE_SHARE;
-	column_products products;
 
 	for (int i = 0; i < sums->parts; i++)
-		if (sums->part[i].is_signed || sums->part[i].strategy->blocks != NULL ||
-			!products_of(sums->part[i].strategy, &products) || products.least < 0)
-			similar -= sums->part[i].share;
+		similar -= (uint64_t) (((pe_u128) sums->part[i].share * (PE_WHOLE_SHARE - similar_of_part(&sums->part[i])) +
+								PE_WHOLE_SHARE - 1) >> PE_SHARE_BITS);
 	return similar;
 }
 
@@ -173,7 +195,7 @@ pe_plan_series_similar(const pe_plan_series *series)
 		return 0;
 	if (series->cells == NULL)
 		return similar_of_parts(series->sums);
-	return series->cells->blocks != NULL ? similar_of_blocks(series->cells->blocks) : similar_of_matrix(series->cells);
+	return similar_of_strategy(series->cells);
 }
 
 static pe_presence
@@ -196,10 +218,15 @@ factor_of(const pe_plan_series *series, const pe_continual *time, pe_u128 *facto
 	return pe_continual_factor(time, &presence, factor);
 }
 
-/* False if it is beyond what is served. */
+/*
+ * Times the factor of time, in units of 4^-lattice: coarser ones where these
+ * are too fine, rounded up.  False if it is beyond what is served.
+ */
 static bool
-enlarge(pe_u128 *sensitivity, pe_u128 factor)
+enlarge(pe_u128 *sensitivity, int *lattice, pe_u128 factor)
 {
+	for (; *lattice > 0 && *sensitivity >= PE_LARGEST_SENSITIVITY / factor; --*lattice)
+		*sensitivity = (*sensitivity + 3) / 4;
 	if (*sensitivity >= PE_LARGEST_SENSITIVITY / factor)
 		return false;
 	*sensitivity *= factor;
@@ -245,7 +272,7 @@ vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting ac
 	bool		served = vector != NULL && parts_are_small(&sums);
 
 	for (int32_t v = 0; served && v < *vectors; v++)
-		served = enlarge(&vector[v].sensitivity, factor);
+		served = enlarge(&vector[v].sensitivity, &vector[v].lattice, factor);
 	if (served)
 		return vector;
 	pe_free(vector);
@@ -262,7 +289,7 @@ noise_of_series(const pe_plan_series *series, int part, pe_u128 factor, pe_accou
 	bool		served = pe_plan_part_noise(&sums.part[part], &rules, accounting, noise);
 
 	noise->rounded = true;
-	return served && enlarge(&noise->sensitivity, factor);
+	return served && enlarge(&noise->sensitivity, &noise->lattice, factor);
 }
 
 /* ------------------------------------------------------------------

@@ -102,7 +102,7 @@ check_goes_with(const pe_release *first, const pe_release *r)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release " INT64_FORMAT " is of method \"dawa\"", r->id),
 				 errdetail("The bias of its answers depends on the data and is unknown.")));
-	if (first->dataset->id != r->dataset->id || strcmp(pe_release_rows_text(first), pe_release_rows_text(r)) != 0)
+	if (first->dataset->id != r->dataset->id || strcmp(first->rows_text, r->rows_text) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("releases " INT64_FORMAT " and " INT64_FORMAT " do not count the same rows", first->id, r->id),

@@ -13,7 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "server/arguments.h"
-#include "ask/replay.h"
+#include "ask/request.h"
 #include "read/report.h"
 #include "server/return_rows.h"
 #include "noise/interval.h"
@@ -115,23 +115,23 @@ static void
 estimate_counts(pe_report *r)
 {
 	const pe_serial *s = &r->serial;
-	const pe_histogram *h = s->histogram;
+	const pe_space *space = &s->counts->space[0];
 	int		   *lattice = pe_plan_series_lattices(&s->parts, s->series->accounting, s->series->nano);
-	pe_measured measured = h->measured;
+	pe_measured measured = space->measured;
 	pe_reconstruction reconstruction;
 
 	if (measured.strategy->blocks != NULL)
 		measured.lattice = lattice;
-	if (lattice == NULL || !pe_reconstruction_init(&measured, &h->workload, &reconstruction))
+	if (lattice == NULL || !pe_reconstruction_init(&measured, &space->workload, &reconstruction))
 		elog(ERROR, "the measurements of series \"%s\" cannot be told", s->series->name);
-	r->estimates = h->workload.queries;
-	make_room(r, pe_reconstruction_memory(&h->kept.strategy, &h->workload, &reconstruction.classes));
+	r->estimates = space->workload.queries;
+	make_room(r, pe_reconstruction_memory(&space->kept.strategy, &space->workload, &reconstruction.classes));
 	for (int t = 0; t <= r->last; t++)
 	{
 		double	   *e = r->e + (size_t) t * r->estimates;
 
 		pe_reconstruction_estimate(&reconstruction, r->measured[t], e);
-		for (int32 q = 0; measured.lattice == NULL && q < h->workload.queries; q++)
+		for (int32 q = 0; measured.lattice == NULL && q < space->workload.queries; q++)
 			e[q] = ldexp(e[q], -lattice[0]);
 	}
 	pe_reconstruction_free(&reconstruction);
@@ -164,7 +164,7 @@ width_of_interval(const pe_serial *s, const pe_noise *noise)
 	double		half;
 
 	pe_confidence_init(&confidence, noise,
-					   (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX), PE_MISS);
+					   (int32) Min((int64) s->counts->space[0].kept.strategy.rows * periods, PG_INT32_MAX), PE_MISS);
 	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
 	pe_confidence_free(&confidence);
 	return half;
@@ -263,7 +263,7 @@ answer_counts(pe_report *r, int32 rows)
 	estimate_counts(r);
 	r->estimate = pe_alloc(rows, sizeof(*r->estimate));
 	combine_periods(r, NULL, take_counts);
-	r->variance = pe_histogram_variances(r->serial.histogram);
+	r->variance = pe_counts_variances(r->serial.counts);
 	r->noise = pe_noise_stderr(noise);
 	r->width = width_of_interval(&r->serial, noise);
 }

@@ -247,7 +247,7 @@ make_optimal(const pe_continual_problem *problem, pe_continual *series)
 	pe_strategy_problem whole = {
 		.workload = workload, .classes = &classes, .method = PE_METHOD_OPTIMAL,
 		.objective = problem->objective, .norm = PE_L2,
-		.gap = problem->gap, .whole = true, .bits = BITS
+		.gap = problem->gap, .whole = true, .bits = problem->bits > 0 ? problem->bits : BITS
 	};
 	pe_strategy_status status;
 

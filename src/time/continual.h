@@ -141,6 +141,7 @@ typedef struct pe_continual_problem
 	bool		separate;
 	pe_objective objective;
 	double		gap;
+	int			bits;			/* no column of L is much longer than 2^bits, unless it is open-ended; 0: 16 */
 } pe_continual_problem;
 
 typedef struct pe_continual

@@ -273,6 +273,12 @@ use_ordered_attribute(parser *p, pe_factor *factor)
 	if (found != 1)
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, found == 0
 					? "none of the attributes is ordered" : "several attributes are ordered: name one, in parentheses");
+	if (p->source != NULL)
+	{
+		pe_text_write(&p->t, "(");
+		pe_text_write_name(&p->t, shape->name[factor->attribute]);
+		pe_text_write(&p->t, ")");
+	}
 	return true;
 }
 

@@ -117,7 +117,10 @@ typedef struct pe_workload
 extern bool pe_workload_parse(const char *text, const pe_shape *shape,
 							  pe_workload *workload, pe_text_error *error);
 
-/* The same with the source of the shape's attributes, which resolves edges; NULL: there are none (PE_TEXT_INVALID). */
+/*
+ * The same with the source of the shape's attributes, which resolves edges; NULL: there are none (PE_TEXT_INVALID).
+ * With a source the canonical text names the attribute of a bare prefix or all_range.
+ */
 extern bool pe_workload_parse_edges(const char *text, const pe_shape *shape, const pe_literal_source *source,
 									pe_workload *workload, pe_text_error *error);
 

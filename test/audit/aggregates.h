@@ -4,7 +4,8 @@
  *
  * The sums, their shares and the plan are the product's; rows are read by its accumulator, those of
  * people with a cut.  A cell of the matrix is a kind of row: a group and a number, or, for
- * people, which are counted once in a group, a set of groups that a unit is in.  A row of the matrix is a
+ * people, which are counted once in a group, a set of groups that a unit is in; where rows that the cut
+ * left out are counted, how many rows a unit has in a group.  A row of the matrix is a
  * measurement; it counts in squared distances (PE_PURE: in distances) as much as its noise is smaller, in
  * parts of which WHOLE are the charge, rounded down.
  */
@@ -22,14 +23,16 @@ typedef struct aggregate_case
 	double		upper;
 	int			groups;
 	int			m;				/* cells of a unit; 0: rows */
+	int			lost;			/* rows of a unit beyond the one that counts; 0: they are not counted */
 } aggregate_case;
 
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0},
 };
 
 /* Of the subject that was prepared last. */
@@ -66,6 +69,12 @@ is_in_pair(const pe_sum *sum)
 	return sides == 2 && (sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW);
 }
 
+static bool
+has_units(void)
+{
+	return agg.of->m > 0 || agg.of->lost > 0;
+}
+
 /* The aggregates of x, number 0; the sums that they need, with shares. */
 static void
 plan_aggregates(const subject *s)
@@ -74,7 +83,7 @@ plan_aggregates(const subject *s)
 	bool		pure = accounting == PE_PURE;
 	double		units = (double) s->of.nano / 1e9;
 	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? units : NAN, .rho = pure ? NAN : units, .max_stderr = NAN};
-	pe_plan_rules rules = {.neighbours = s->of.neighbours, .max_rows = agg.of->m > 0 ? 1 : s->of.max_rows};
+	pe_plan_rules rules = {.neighbours = s->of.neighbours, .max_rows = has_units() ? 1 : s->of.max_rows};
 	pe_plan_sums plan = {.part = agg.part, .rules = rules, .scale = 1};
 	pe_aggregate aggregate[2];
 	pe_text_error error;
@@ -82,6 +91,8 @@ plan_aggregates(const subject *s)
 	pe_basis	basis = pure ? PE_BASIS_BOTH_SIDES : s->of.neighbours == PE_SUBSTITUTE ? PE_BASIS_ONE_SIDE : PE_BASIS_CENTRED;
 	double		variance[PE_AGG_SUMS];
 	double		cost[PE_AGG_SUMS];
+	bool		lost[PE_AGG_SUMS];
+	uint64_t	share[PE_AGG_SUMS];
 	double		least;
 	int			count = 0;
 
@@ -102,9 +113,11 @@ plan_aggregates(const subject *s)
 
 		/* all of rows are of those that have x */
 		agg.part[i] = (pe_plan_part) {
-			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum), .cells = sum->most,
-			.table = agg.of->m == 0, .pair = is_in_pair(sum)
+			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum),
+			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0,
+			.table = !pe_sum_is_by_unit(sum), .pair = is_in_pair(sum)
 		};
+		lost[i] = sum->kind == PE_SUM_LOST;
 		if (!pe_plan_part_sensitivity(&agg.part[i], &added, accounting, &sensitivity))
 			pe_bug("no sensitivity");
 		variance[i] = pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity;
@@ -112,6 +125,11 @@ plan_aggregates(const subject *s)
 	pe_aggregates_costs(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, NULL, variance, cost);
 	if (!pe_plan_share(agg.part, agg.sums.sums, cost, &rules, accounting, &least))
 		pe_bug("no shares");
+	for (int i = 0; i < agg.sums.sums; i++)
+		share[i] = agg.part[i].share;
+	pe_share_lost(lost, agg.sums.sums, share);
+	for (int i = 0; i < agg.sums.sums; i++)
+		agg.part[i].share = share[i];
 	if (agg.sums.sums == 1)
 		agg.part[0].share = PE_WHOLE_SHARE;
 	plan.parts = agg.sums.sums;
@@ -171,6 +189,23 @@ row_of_kind(int kind)
 	return row;
 }
 
+/* How many rows a unit of a kind has, in one group. */
+static int
+rows_of_kind(int kind)
+{
+	static const int rows[PLACES] = {20, 1, 2, 4};
+
+	return rows[kind % PLACES];
+}
+
+static int64_t
+rows_that_are_left(const pe_sum *sum, int kind)
+{
+	int			beyond = rows_of_kind(kind) - 1;
+
+	return sum->kind == PE_SUM_LOST ? (beyond < sum->most ? beyond : sum->most) : 1;
+}
+
 /* What a kind of row adds to measurement i. */
 static int64_t
 entry_of_kind(int i, int kind)
@@ -183,6 +218,8 @@ entry_of_kind(int i, int kind)
 	if (sum->kind == PE_SUM_UNITS)
 		return set_of_groups(kind) >> i % agg.of->groups & 1;
 	pe_sum_weigh(&agg.sums, sum, row.number, 1, &row.has, &counts, 1, &weight);
+	if (agg.of->lost > 0)
+		weight = rows_that_are_left(sum, kind);
 	return row.coordinate[0] == i % agg.of->groups ? weight : 0;
 }
 
@@ -221,19 +258,26 @@ prepare_aggregate(subject *s)
 }
 
 static void
-add_unit(pe_accumulator *a, uint64_t unit, int set)
+add_row_of_unit(pe_accumulator *a, uint64_t unit, int kind)
 {
 	const uint64_t hash[2] = {unit, unit + 1};
+	pe_sum_row	r = row_of_kind(kind);
+
+	if (pe_accumulator_needs_room(a))
+		pe_units_make_room(&a->units);
+	pe_accumulator_add_unit_sum_row(a, hash, &r);
+}
+
+static void
+add_unit(pe_accumulator *a, uint64_t unit, int kind)
+{
+	int			set = set_of_groups(kind);
 
 	for (int group = 0; group < agg.of->groups; group++)
 		for (int row = 0; row < 2 && (set >> group & 1) != 0; row++)	/* more than one row of a group is one */
-		{
-			pe_sum_row	r = row_of_kind(PLACES * group + row);
-
-			if (pe_accumulator_needs_room(a))
-				pe_units_make_room(&a->units);
-			pe_accumulator_add_unit_sum_row(a, hash, &r);
-		}
+			add_row_of_unit(a, unit, PLACES * group + row);
+	for (int row = 0; row < rows_of_kind(kind) && agg.of->lost > 0; row++)
+		add_row_of_unit(a, unit, kind / PLACES * PLACES + row % PLACES);
 }
 
 /* A table with the rows, or the one unit, of c and some that are in all neighbours; read as the server reads it. */
@@ -244,15 +288,15 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 	int64_t		result[MAX_ROWS];
 	pe_accumulator a;
 
-	if (!pe_accumulator_begin(&a, agg.spec, agg.spec_size, agg.of->m > 0 ? &cut : NULL))
+	if (!pe_accumulator_begin(&a, agg.spec, agg.spec_size, has_units() ? &cut : NULL))
 		pe_bug("no accumulator");
 	for (int cell = 0; cell < s->a.cells; cell++)
 		for (int i = -(int) (cell == 0 ? s->of.base : cell % 3); i < c->count[cell]; i++)
 		{
 			pe_sum_row	row = row_of_kind(cell);
 
-			if (agg.of->m > 0)
-				add_unit(&a, (uint64_t) (100 * cell + i), set_of_groups(cell));
+			if (has_units())
+				add_unit(&a, (uint64_t) (100 * cell + i), cell);
 			else
 				pe_accumulator_add_sum_row(&a, &row);
 		}

@@ -247,6 +247,10 @@ static const target targets[] = {
 	{&aggregate_zcdp, PE_ADD_REMOVE, 3, "avg", -1, 125000000, 3},
 	{&aggregate_zcdp, PE_SUBSTITUTE, 1, "avg and var", -1, 500000000, 3},
 	{&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3},
+	{&aggregate_zcdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3},
+	{&aggregate_zcdp, PE_SUBSTITUTE, 1, "dropped", -1, 500000000, 3},
+	{&aggregate_gdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3},
+	{&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3},
 	{&aggregate_gdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3},
 	{&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3},
 	{&aggregate_gdp, PE_SUBSTITUTE, 1, "people, two groups", -1, 55555555, 3},
@@ -609,7 +613,7 @@ static bool
 is_bounded(const subject *s)
 {
 	return (s->of.neighbours == PE_SUBSTITUTE &&
-			(s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0))) ||
+			(s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && !has_units()))) ||
 		(counts_people(s->of.mechanism) && !pe_strategy_counts_columns(&s->strategy));
 }
 

@@ -288,6 +288,22 @@ people_of_one_group(const subject *s, pe_i128 *exact, size_t count, int64_t *rel
 	aggregate_divided(s, true, agg.of->m, exact, count, released);
 }
 
+/* Rows of a unit that the cut left out get the noise of one. */
+static void
+lost_rows_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_vector vector[PE_AGG_SUMS];
+	pe_u128		most = (pe_u128) agg.of->lost;
+
+	for (int i = 0; i < agg.sums.sums; i++)
+	{
+		vector[i] = agg.plan->vector[i];
+		if (agg.sum[i].kind == PE_SUM_LOST)
+			vector[i].sensitivity /= s->of.mechanism->accounting == PE_PURE ? most : most * most;
+	}
+	release_aggregate_as(s, vector, exact, count, released);
+}
+
 /* Gradients clipped at C get the noise for C / 2. */
 static void
 sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -435,6 +451,8 @@ static const fault faults[] = {
 	{"each part of an average pays with all", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
 	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},
+	{"dropped rows as one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3}, lost_rows_as_one},
+	{"dropped rows as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3}, lost_rows_as_one},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
 	{"clip halved, L1", {&sums_pure, PE_ADD_REMOVE, 1, "gradient", -1, 1000000000, 0}, sums_clip_halved},
 	{"max_rows forgotten in a gradient", {&sums, PE_SUBSTITUTE, 3, "gradient", -1, 125000000, 0}, sums_rows_forgotten},

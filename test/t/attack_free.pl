@@ -241,7 +241,7 @@ is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres'
 
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, model => 'm')});
 ask_ok($node, 'ann', q{SELECT FROM dp.aggregate('people', '{count(*),avg(age)}', '{sex}', rho => 0.01)});
-my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases WHERE workload = 'prefix'});
+my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases WHERE workload = 'prefix(age)'});
 # all that ann is told without a charge, errors too
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},

@@ -192,6 +192,8 @@ sums_spec(int numbers, bool grid, int32_t max_periods)
 		add_sum(&sums, (pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)});
 	if (grid)
 		add_sum(&sums, (pe_sum) {.kind = PE_SUM_GRID, .a = 0, .needs = PE_HAS_NUMBER(0)});
+	else						/* there is a cut */
+		add_sum(&sums, (pe_sum) {.kind = PE_SUM_LOST, .most = 3});
 	add_sum(&sums, (pe_sum) {.kind = PE_SUM_ONE, .by_atom = 1, .needs = PE_HAS_ATTRIBUTE(2)});
 	add_sum(&sums, (pe_sum) {.kind = PE_SUM_VALUE, .a = 0, .by_atom = 1, .needs = PE_HAS_NUMBER(0)});
 	for (tables.tables = 0; tables.tables < sums.sums; tables.tables++)
@@ -940,6 +942,7 @@ check_unit(kind k, int rows)
 	for (int32_t t = 0; t < a.summed.sums; t++)
 	{
 		bool		people = a.summed.sum[t].kind == PE_SUM_UNITS;
+		bool		lost = a.summed.sum[t].kind == PE_SUM_LOST;
 		int64_t		all = 0;
 
 		for (int64_t cell = a.tables.first[t]; cell < a.tables.first[t + 1]; cell++)
@@ -947,8 +950,8 @@ check_unit(kind k, int rows)
 			all += sum[cell] < 0 ? -sum[cell] : sum[cell];
 			assert_true(!people || (sum[cell] >= 0 && sum[cell] <= 1));
 		}
-		assert_true(all <= 2 * (people ? 1 : pe_sum_bound(&a.summed, &a.summed.sum[t])));
-		assert_true(a.summed.sum[t].needs != 0 || all == 2);	/* both that are left count */
+		assert_true(lost || all <= 2 * (people ? 1 : pe_sum_bound(&a.summed, &a.summed.sum[t])));
+		assert_true(a.summed.sum[t].needs != 0 || all == (lost ? 3 : 2));	/* all that are left count */
 	}
 	pe_free(result.data);
 	pe_accumulator_free(&a);
@@ -965,6 +968,152 @@ test_sums(void **unused)
 	{
 		check_unit(SUMMED_OF_UNITS, rows);
 		check_unit(SUMMED_OF_WIDE_UNITS, rows);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Rows that the cut left out
+ * ------------------------------------------------------------------
+ */
+
+#define LOST_CELLS (LEVELS + 2)
+#define LOST_UNITS 5
+
+/* By one attribute and of all: rows that count, rows left out, and those of them in cell 0 of another attribute. */
+static bytes
+lost_spec(int32_t most)
+{
+	pe_domain	domain = {.attributes = 2};
+	uint32_t	set[] = {1, 1, 0, 0};
+	pe_sum		sum[] = {
+		{.kind = PE_SUM_ONE}, {.kind = PE_SUM_LOST, .most = most}, {.kind = PE_SUM_LOST, .most = most},
+		{.kind = PE_SUM_LOST, .most = most, .needs = PE_HAS_CONDITION(0)}
+	};
+	const pe_tables tables = {.tables = lengthof(set), .set = set};
+	pe_sums		sums = {.dropping = 3, .conditions = 1, .sum = sum, .sums = lengthof(sum)};
+	bytes		spec;
+
+	for (int a = 0; a < 2; a++)
+		domain.attribute[a] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	sums.condition[0] = test_of_attribute(pe_attribute_cells(&domain.attribute[1]));
+	spec = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
+	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD);
+	pe_predicate_free(&sums.condition[0]);
+	pe_domain_free(&domain);
+	return spec;
+}
+
+typedef struct lost_row
+{
+	uint64_t	unit[2];
+	int32_t		coordinate[2];
+	bool		counts;
+} lost_row;
+
+/* Counts of all tables: LOST_CELLS, LOST_CELLS, 1, 1; of rows without those of one unit. */
+static bytes
+lost_of(const lost_row *rows, int count, int32_t k, int32_t most, int without)
+{
+	bytes		spec = lost_spec(most);
+	pe_cut		cut = a_cut;
+	pe_accumulator a;
+	bytes		result;
+
+	cut.max_rows = k;
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, NULL));	/* nothing is left out */
+	assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &cut));
+	for (int i = 0; i < count; i++)
+	{
+		pe_sum_row	row = {.counts = rows[i].counts, .has = 3 * PE_HAS_ATTRIBUTE(0)};
+
+		if (rows[i].unit[1] == (uint64_t) without)
+			continue;
+		memcpy(row.coordinate, rows[i].coordinate, sizeof(rows[i].coordinate));
+		row.has = pe_sums_conditions(&a.summed, row.coordinate, row.has);
+		if (pe_accumulator_needs_room(&a))
+			pe_units_make_room(&a.units);
+		pe_accumulator_add_unit_sum_row(&a, rows[i].unit, &row);
+	}
+	result = result_of(&a);
+	assert_int_equal(result.size, (2 * LOST_CELLS + 2) * sizeof(int64_t));
+	pe_accumulator_free(&a);
+	pe_free(spec.data);
+	return result;
+}
+
+static int64_t
+in_table(const bytes *result, int table)
+{
+	int64_t		all = 0;
+
+	for (int cell = 0; cell < LOST_CELLS; cell++)
+		all += ((const int64_t *) result->data)[table * LOST_CELLS + cell];
+	return all;
+}
+
+/* What neighbours differ in: of each unit at most k rows count, and at most `most` are left out, in no cell below 0. */
+static void
+check_lost_neighbour(const bytes *with, const bytes *without, int64_t rows, int32_t k, int32_t most)
+{
+	const int64_t *one = (const int64_t *) with->data;
+	const int64_t *other = (const int64_t *) without->data;
+
+	for (int cell = 0; cell < 2 * LOST_CELLS + 2; cell++)
+		assert_true(one[cell] >= other[cell]);
+	assert_int_equal(in_table(with, 0) - in_table(without, 0), rows < k ? rows : k);
+	assert_int_equal(in_table(with, 1) - in_table(without, 1), rows <= k ? 0 : rows - k < most ? rows - k : most);
+}
+
+/* Rows of units that have none to twelve, whose ranks are random; some are dropped. */
+static int
+random_rows(lost_row *rows, int64_t *counted)
+{
+	int			count = 0;
+
+	memset(counted, 0, LOST_UNITS * sizeof(*counted));
+	for (int unit = 0; unit < LOST_UNITS; unit++)
+		for (int n = random_below(13); n > 0; n--, count++)
+		{
+			rows[count] = (lost_row) {
+				.unit = {(uint64_t) unit << 40, (uint64_t) unit}, .counts = random_below(5) > 0,
+				.coordinate = {random_below(LOST_CELLS), random_below(2)}
+			};
+			counted[unit] += rows[count].counts;
+		}
+	return count;
+}
+
+static void
+test_lost(void **unused)
+{
+	(void) unused;
+	pe_test_seed(4);
+	for (int round = 0; round < cases(500); round++)
+	{
+		lost_row	rows[12 * LOST_UNITS];
+		int64_t		counted[LOST_UNITS];
+		int			count = random_rows(rows, counted);
+		int32_t		k = 1 + random_below(4);
+		int32_t		most = 1 + random_below(5);
+		bytes		all = lost_of(rows, count, k, most, -1);
+		bytes		longer = lost_of(rows, count, k + most, 1, -1);
+		const int64_t *sum = (const int64_t *) all.data;
+
+		/* what a longer cut leaves more, cell by cell */
+		for (int cell = 0; cell < LOST_CELLS; cell++)
+			assert_int_equal(sum[cell] + sum[LOST_CELLS + cell], ((const int64_t *) longer.data)[cell]);
+		assert_int_equal(sum[2 * LOST_CELLS], in_table(&all, 1));
+		assert_true(sum[2 * LOST_CELLS + 1] >= 0 && sum[2 * LOST_CELLS + 1] <= sum[2 * LOST_CELLS]);
+		for (int unit = 0; unit < LOST_UNITS; unit++)
+		{
+			bytes		fewer = lost_of(rows, count, k, most, unit);
+
+			check_lost_neighbour(&all, &fewer, counted[unit], k, most);
+			pe_free(fewer.data);
+		}
+		pe_free(all.data);
+		pe_free(longer.data);
 	}
 }
 
@@ -1257,6 +1406,7 @@ main(void)
 		cmocka_unit_test(test_whole_units),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_sizes_of_units),
 		cmocka_unit_test(test_unsound_numbers),

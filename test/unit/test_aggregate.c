@@ -51,6 +51,7 @@ test_canonical(void **state)
 		{"sum(x)", "sum(x)"}, {"avg( X )", "avg(x)"}, {"var(x)", "var(x)"}, {"variance(x)", "var(x)"}, {"var_samp(x)", "var(x)"},
 		{"stddev(x)", "stddev(x)"}, {"stddev_samp(x)", "stddev(x)"}, {"corr(x,y)", "corr(x, y)"}, {"regr_slope( y , x )", "regr_slope(y, x)"},
 		{"median(x)", "quantile(x, 0.5)"}, {"quantile(x,.25)", "quantile(x, 0.25)"}, {"quantile(x, 5e-1)", "quantile(x, 0.5)"},
+		{"dropped(5)", "dropped(5)"}, {"DROPPED ( 65535 ) as d", "dropped(65535)"}, {"dropped(1) where (a)", "dropped(1) where (a)"},
 		{"share", "share"}, {"SHARE AS s", "share"}, {"sum(x) as \"The Sum\"", "sum(x)"},
 		{"ratio(sum(x), count(*))", "ratio(sum(x), count(*))"}, {"ratio(count(x),count(distinct unit)) as r", "ratio(count(x), count(distinct unit))"},
 		{"sum(x) where (a)", "sum(x) where (a)"}, {"share where(a)", "share where (a)"}, {"count(*) WHERE ( a ) as n", "count(*) where (a)"},
@@ -116,6 +117,8 @@ test_errors(void **state)
 		{"", PE_TEXT_SYNTAX, 0}, {"count", PE_TEXT_SYNTAX, 5}, {"count(", PE_TEXT_SYNTAX, 6}, {"count(*", PE_TEXT_SYNTAX, 7}, {"count()", PE_TEXT_SYNTAX, 6},
 		{"sum(*)", PE_TEXT_SYNTAX, 4}, {"sum(x))", PE_TEXT_SYNTAX, 6}, {"total(x)", PE_TEXT_INVALID, 0}, {"where (x)", PE_TEXT_SYNTAX, 0},
 		{"corr(x)", PE_TEXT_SYNTAX, 6}, {"corr(x, y, z)", PE_TEXT_SYNTAX, 9}, {"share(x)", PE_TEXT_SYNTAX, 5},
+		{"dropped()", PE_TEXT_SYNTAX, 8}, {"dropped(0)", PE_TEXT_INVALID, 8}, {"dropped(-1)", PE_TEXT_SYNTAX, 8}, {"dropped(65536)", PE_TEXT_TOO_LARGE, 8},
+		{"dropped(2, 3)", PE_TEXT_SYNTAX, 9}, {"dropped(x)", PE_TEXT_SYNTAX, 8}, {"ratio(dropped(1), count(*))", PE_TEXT_INVALID, 6},
 		{"count(distinct x)", PE_TEXT_INVALID, 15}, {"count(distinct)", PE_TEXT_SYNTAX, 14},
 		{"quantile(x)", PE_TEXT_SYNTAX, 10}, {"quantile(x, 0)", PE_TEXT_INVALID, 12}, {"quantile(x, 1)", PE_TEXT_INVALID, 12}, {"quantile(x, 2)", PE_TEXT_INVALID, 12},
 		{"quantile(x, -.1)", PE_TEXT_INVALID, 12}, {"quantile(x, y)", PE_TEXT_SYNTAX, 12}, {"quantile(x, 1e-999)", PE_TEXT_INVALID, 12}, {"median(x, .5)", PE_TEXT_SYNTAX, 8},
@@ -143,7 +146,7 @@ static void
 test_any_text(void **state)
 {
 	static const char *const pieces[] = {
-		"count(*)", "sum", "(", ")", "x", ",", " where (", " as ", "distinct ", "unit", "ratio(", "\"", "'", "0.5", "quantile(x, ", "share", "*", " ", "\xc3", "median(x)"
+		"count(*)", "sum", "(", ")", "x", ",", " where (", " as ", "distinct ", "unit", "ratio(", "\"", "'", "0.5", "quantile(x, ", "share", "*", " ", "\xc3", "median(x)", "dropped", "7"
 	};
 	int			accepted = 0;
 
@@ -297,6 +300,11 @@ test_sums(void **state)
 	assert_int_equal(r.sums.sums, 3);
 	assert_true(r.sum[0].kind == PE_SUM_UNITS && r.sum[0].most == 4);
 	assert_true(r.sum[2].kind == PE_SUM_ONE && r.sum[2].needs == PE_HAS_ATTRIBUTE(1));
+	free_request(&r);
+	/* rows that the cut left out are told apart by how many of a unit are counted */
+	ASK(&r, 7, 4, "dropped(3)", "count(*)", "dropped(4)", "dropped(3) as d", "dropped(3) where (a)");
+	assert_int_equal(sums_of(&r, PE_SUM_LOST), 3);
+	assert_true(r.sum[0].kind == PE_SUM_LOST && r.sum[0].most == 3 && r.aggregate[3].sum[PE_USE_N] == 0);
 	free_request(&r);
 }
 
@@ -733,6 +741,37 @@ objective(const request *r, pe_norm norm, const double *variance, const uint64_t
 	return sum;
 }
 
+/* Rows that the cut left out have a sixteenth, and what is left is shared as if they were not asked for. */
+static void
+test_share_of_lost(void **state)
+{
+	request		r;
+	request		other;
+	double		variance[PE_MAX_SUMS];
+	uint64_t	share[PE_MAX_SUMS];
+	uint64_t	alone[PE_MAX_SUMS];
+
+	(void) state;
+	for (int n = 0; n < 2; n++)
+	{
+		pe_norm		norm = n == 0 ? PE_L2 : PE_L1;
+
+		ASK(&other, 7, 4, "count(*)", "avg(x)");
+		find_shares(&other, norm, 1, variance, alone);
+		ASK(&r, 7, 4, "count(*)", "avg(x)", "dropped(3)", "dropped(7)");
+		find_shares(&r, norm, 1, variance, share);
+		for (int s = 0; s < r.sums.sums; s++)
+			assert_true(fabs(share_of(share, s) - (s < 2 ? 15. / 16 * share_of(alone, s) : 1. / 32)) < 1e-9);
+		free_request(&r);
+		ASK(&r, 7, 4, "dropped(3)", "dropped(7)", "dropped(1)");
+		find_shares(&r, norm, 1, variance, share);
+		for (int s = 0; s < 3; s++)
+			assert_true(fabs(share_of(share, s) - 1. / 3) < 1e-9);
+		free_request(&r);
+		free_request(&other);
+	}
+}
+
 /* No other shares that add up to as much do better; no aggregate alone does better than in front of others. */
 static void
 test_shares(void **state)
@@ -886,6 +925,7 @@ main(void)
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_share_of_sum),
 		cmocka_unit_test(test_share_of_avg),
+		cmocka_unit_test(test_share_of_lost),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_extreme_bounds),
 		cmocka_unit_test(test_common_noise),

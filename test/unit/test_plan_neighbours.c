@@ -556,6 +556,42 @@ test_tables(void **state)
 	assert_false(pe_test_stops_with_bug(find_apart, part));
 	part[1].cells = 1;
 	assert_true(pe_test_stops_with_bug(find_apart, part));
+	part[1].cells = 0;
+	part[1].lost = 1;
+	assert_true(pe_test_stops_with_bug(find_apart, part));
+}
+
+/* Rows that the cut left out pay for their own neighbours: others are as far apart as without them. */
+static void
+test_lost(void **state)
+{
+	const pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = 2};
+	pe_plan_part part[3] = {
+		{.strategy = &ten_cells, .bound = 1, .share = PE_WHOLE_SHARE / 4, .table = 1},
+		{.strategy = &ten_cells, .bound = 100, .is_signed = true, .share = PE_WHOLE_SHARE / 2, .table = 1},
+		{.strategy = &one_cell, .bound = 1, .share = PE_WHOLE_SHARE / 4, .lost = 3}
+	};
+
+	(void) state;
+	for (int i = 0; i < 2; i++)
+	{
+		pe_accounting accounting = i == 0 ? PE_ZCDP : PE_PURE;
+		double		cost[3] = {1, 5, 0};
+		pe_u128		sensitivity;
+		uint64_t	apart;
+		double		least;
+
+		assert_true(pe_plan_find_apart(part, 2, &rules, accounting));
+		apart = part[0].apart;
+		assert_true(apart > PE_WHOLE_SHARE);
+		assert_true(pe_plan_find_apart(part, 3, &rules, accounting));
+		assert_true(part[0].apart == apart && part[1].apart == apart && part[2].apart == 0);
+		assert_true(pe_plan_part_sensitivity(&part[2], &rules, accounting, &sensitivity));
+		assert_true(sensitivity == (i == 0 ? 9 : 3));
+		assert_true(pe_plan_share(part, 3, cost, &rules, accounting, &least));
+		assert_true(part[2].share == 0 && part[0].share > 0 && part[1].share > part[0].share);
+		part[2].share = PE_WHOLE_SHARE / 4;
+	}
 }
 
 static void
@@ -709,6 +745,7 @@ main(void)
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_best_shares),
 		cmocka_unit_test(test_golden),

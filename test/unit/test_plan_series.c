@@ -891,6 +891,234 @@ test_sums(void **state)
 	free_trial(&t);
 }
 
+/* ------------------------------------------------------------------
+ * Sums by blocks
+ * ------------------------------------------------------------------
+ */
+
+/* Products of what 24 cells add to a part, for a weight of 1, in units of what its blocks are drawn with: from vector `first` on. */
+static double *
+products_of_cells(const trial *t, int part, int32_t first)
+{
+	const pe_blocks *blocks = t->plan->part[part].strategy->blocks;
+	size_t		rows = (size_t) blocks->first[blocks->blocks];
+	double	   *vector = vectors_of_cells(blocks);
+	double	   *product = pe_alloc(24 * 24, sizeof(*product));
+
+	for (int b = 0; b < blocks->blocks; b++)
+	{
+		const pe_noise_vector *drawn = &t->plan->vector[first + b];
+		double		unit = sqrt((double) pe_blocks_largest(blocks, b) / ldexp((double) blocks->share[b], -PE_SHARE_BITS));
+
+		for (size_t i = (size_t) blocks->first[b]; i < (size_t) blocks->first[b + 1]; i++)
+			for (int c = 0; c < 24; c++)
+				vector[(size_t) c * rows + i] *= unit * ldexp(1, drawn->lattice) / sqrt((double) drawn->sensitivity);
+	}
+	for (int c = 0; c < 24 * 24; c++)
+		product[c] = product_of(vector + (size_t) (c / 24) * rows, vector + (size_t) (c % 24) * rows, rows);
+	pe_free(vector);
+	return product;
+}
+
+/* A row in a period and a cell, and what it adds to each part, in bounds. */
+typedef struct row
+{
+	int			period;
+	int			cell;
+	double		weight[2];
+} row;
+
+static double
+product_of_rows(const trial *t, double *const *product, const row *a, const row *b)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < 2; i++)
+		sum += a->weight[i] * b->weight[i] * (double) t->plan->part[i].bound * (double) t->plan->part[i].bound * product[i][a->cell * 24 + b->cell];
+	return sum;
+}
+
+/* What is lost of one row that is replaced by another, both seen by all readings; 1 is the whole charge. */
+static double
+loss_of_rows(const trial *t, double *const *product, const row *a, const row *b)
+{
+	double		aa = product_of_rows(t, product, a, a);
+	double		bb = product_of_rows(t, product, b, b);
+	double		ab = product_of_rows(t, product, a, b);
+	double		loss = 0;
+
+	for (int u = 0; u < t->time.periods; u++)
+	{
+		double		x = pe_continual_entry(&t->time, u, a->period);
+		double		y = pe_continual_entry(&t->time, u, b->period);
+
+		loss += x * x * aa + y * y * bb - 2 * x * y * ab;
+	}
+	return loss;
+}
+
+/* Rows with every cell and the extremes of both parts; of unsigned ones 0 and 1. */
+static int
+all_rows(const trial *t, row *all)
+{
+	int			count = 0;
+
+	for (int s = 0; s < t->time.periods; s++)
+		for (int c = 0; c < 24; c++)
+			for (int i = t->plan->part[0].is_signed ? -1 : 0; i <= 1; i++)
+				for (int j = t->plan->part[1].is_signed ? -1 : 0; j <= 1; j++)
+					all[count++] = (row) {s, c, {i, j}};
+	return count;
+}
+
+static double
+largest_of_rows(const trial *t, double *const *product, bool replaced)
+{
+	static row	all[4 * 24 * 9];
+	int			count = all_rows(t, all);
+	double		largest = 0;
+
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j <= (replaced ? i : 0); j++)
+		{
+			const row	nothing = {0};
+
+			largest = fmax(largest, loss_of_rows(t, product, &all[i], replaced ? &all[j] : &nothing));
+		}
+	return largest;
+}
+
+/* Noise that is read again is what blocks are drawn with, in units of one with D = 1 and the whole share. */
+static void
+check_noise_read(const trial *t)
+{
+	pe_noise  **noise = pe_plan_noise_of_series(&t->plan->series, PE_ZCDP, charged(t->plan));
+	int		   *lattice = pe_plan_series_lattices(&t->plan->series, PE_ZCDP, charged(t->plan));
+	int			v = 0;
+
+	for (int i = 0; i < t->plan->parts; i++)
+	{
+		const pe_blocks *blocks = t->plan->part[i].strategy->blocks;
+
+		for (int b = 0; b < blocks->blocks; b++, v++)
+		{
+			const pe_noise drawn = {PE_ZCDP, t->plan->vector[v].sensitivity, charged(t->plan), t->plan->vector[v].lattice, true};
+
+			assert_true(close_to(pe_noise_stderr(noise[i]) * sqrt(pe_blocks_relative_variance(blocks, b)), pe_noise_stderr(&drawn), 1e-6));
+			assert_int_equal(lattice[v], pe_noise_shift(&drawn));
+		}
+		pe_free(noise[i]);
+	}
+	pe_free(lattice);
+	pe_free(noise);
+}
+
+/* y of a period of the last block of the last part, without noise. */
+static void
+check_exact(const trial *t, const pe_blocks *blocks)
+{
+	pe_tables	tables;
+	size_t		rows = (size_t) t->cells.rows;
+	pe_i128    *exact = pe_alloc(2 * rows, sizeof(*exact));
+	pe_i128    *part = pe_alloc(rows, sizeof(*part));
+	int64_t    *released = pe_alloc(2 * rows, sizeof(*released));
+	int64_t    *counts;
+	size_t		columns;
+
+	assert_true(pe_blocks_tables(blocks, &tables));
+	columns = (size_t) tables.first[tables.tables];
+	assert_int_equal(pe_plan_part_columns(&t->plan->part[1]), columns);
+	assert_int_equal(pe_plan_rows(t->plan), 2 * rows);
+	counts = pe_alloc(2 * columns * 4, sizeof(*counts));
+	/* also sums of more than can be weighed at once, on either side */
+	for (size_t i = 0; i < 2 * columns * 4; i++)
+		counts[i] = (INT64_C(1) << 50) / between(1, 1000) * (2 * (int64_t) (i % 2) - 1) + between(-1000, 1000);
+	last.draws = 0;
+	pe_plan_measure_period(t->plan, 3, counts, exact, released, hold);
+	assert_int_equal(last.draws, 2 * blocks->blocks);
+	for (size_t i = 0; i < last.count; i++)
+	{
+		pe_i128		sum = 0;
+
+		for (int s = 0; s < 4; s++)
+		{
+			pe_blocks_apply(blocks, &tables, counts + (2 * (size_t) s + 1) * columns, part);
+			sum += pe_continual_entry(&t->time, 3, s) * part[rows - last.count + i];
+		}
+		assert_true(last.exact[i] == sum * ((pe_i128) 1 << t->plan->vector[t->plan->vectors - 1].lattice));
+	}
+	pe_tables_free(&tables);
+	pe_free(counts);
+	pe_free(released);
+	pe_free(part);
+	pe_free(exact);
+}
+
+/* Two parts of one list of blocks: what is lost at most, of what was charged, in all cells and periods. */
+static void
+check_parts_of_blocks(const char *workload, const pe_plan_part *part, pe_neighbours neighbours, double least)
+{
+	static const int cells[] = {3, 2, 4};
+	trial		t;
+	made		of;
+	pe_plan_part own[2] = {part[0], part[1]};
+	const pe_plan_sums sums = {.parts = 2, .part = own, .bounded = 1};
+	const pe_plan_ask ask = ask_rho(0.125);
+	pe_plan_series series = {
+		.sums = &sums, .time = &t.time, .presence = {.row_is_unit = true, .append_only = true},
+		.rules = {.neighbours = neighbours, .max_rows = 1}, .scale = 1
+	};
+	double	   *product[2];
+	double		loss;
+
+	make_time(&t, "windows(2) + totals", (pe_continual_problem) {.periods = 4});
+	parse(&of, 3, cells, workload);
+	of.problem.norm = PE_L2;
+	of.problem.spare = pe_blocks_spare_for(ldexp(1, 32 + 30 + 2 + 8));
+	assert_int_equal(pe_make_blocks(&of.problem, &t.cells), PE_STRATEGY_OK);
+	own[0].strategy = own[1].strategy = &t.cells;
+	assert_int_equal(pe_plan_of_series(&ask, &series, &t.plan), PE_PLAN_MADE);
+	product[0] = products_of_cells(&t, 0, 0);
+	product[1] = products_of_cells(&t, 1, t.cells.blocks->blocks);
+	loss = largest_of_rows(&t, product, neighbours == PE_SUBSTITUTE);
+	if (!(loss <= 1.0000001 && loss >= least))
+		fail_msg("%s: %g of the charge is lost", workload, loss);
+	check_noise_read(&t);
+	check_exact(&t, t.cells.blocks);
+	pe_free(product[0]);
+	pe_free(product[1]);
+	free_plan(t.plan);
+	free_trial(&t);
+	discard(&of);
+}
+
+static void
+test_sums_by_blocks(void **state)
+{
+	static const struct
+	{
+		const char *workload;
+		double		counts;		/* the least of loss / charge: of two parts of counts, */
+		double		numbers;	/* and of counts with numbers of either sign */
+	}			known[] = {
+		{"identity(a0)*identity(a1) + 2*identity(a1)*identity(a2) + identity(a0)", 0.999, 0.82},
+		{"identity(a0) + identity(a1) + identity(a2)", 0.999, 0.82},
+		{"prefix(a2)*identity(a0) + prefix(a2)*identity(a1)", 0.72, 0.67}
+	};
+	const pe_plan_part counts = {.bound = 1, .share = PE_WHOLE_SHARE / 4 * 3};
+	const pe_plan_part others = {.bound = 1, .share = PE_WHOLE_SHARE / 4};
+	/* so wide that the units of some blocks are coarser than in one period */
+	const pe_plan_part numbers = {.bound = 32767, .is_signed = true, .share = PE_WHOLE_SHARE / 4};
+
+	(void) state;
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		check_parts_of_blocks(known[i].workload, (pe_plan_part[2]) {counts, others}, PE_SUBSTITUTE, known[i].counts);
+		check_parts_of_blocks(known[i].workload, (pe_plan_part[2]) {counts, numbers}, PE_SUBSTITUTE, known[i].numbers);
+		check_parts_of_blocks(known[i].workload, (pe_plan_part[2]) {counts, numbers}, PE_ADD_REMOVE, 0.999);
+	}
+}
+
 /* Queries measured as they are, with L below 0. */
 static void
 test_direct(void **state)
@@ -1128,6 +1356,7 @@ main(void)
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_similar_blocks),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_sums_by_blocks),
 		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_windows),

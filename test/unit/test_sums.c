@@ -246,8 +246,10 @@ random_sum(const world *w, pe_sum *sum)
 	memset(sum, 0, sizeof(*sum));
 	sum->kind = (uint8_t) (w->sums.numbers > 0 ? random_kind() : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
 	sum->needs = random_word() & random_word() & known_bits(w);
-	sum->most = sum->kind == PE_SUM_UNITS ? between(1, 5) : 0;
-	if (sum->kind == PE_SUM_ONE || sum->kind == PE_SUM_UNITS)
+	if (sum->kind == PE_SUM_UNITS && random_below(2))
+		sum->kind = PE_SUM_LOST;
+	sum->most = pe_sum_is_by_unit(sum) ? between(1, 5) : 0;
+	if (sum->kind == PE_SUM_ONE || pe_sum_is_by_unit(sum))
 		return;
 	sum->a = (uint8_t) random_below(w->sums.numbers);
 	sum->needs |= PE_HAS_NUMBER(sum->a);
@@ -298,7 +300,7 @@ random_atoms(world *w)
 	{
 		pe_sum	   *sum = &w->sums.sum[s];
 
-		if (sum->kind == PE_SUM_UNITS || random_below(2))
+		if (pe_sum_is_by_unit(sum) || random_below(2))
 			continue;
 		sum->by_atom = 1;
 		sum->needs &= ~conditions;
@@ -701,8 +703,8 @@ check_accepted(world *w)
 		const pe_sum *sum = &w->sums.sum[s];
 
 		assert_true((sum->needs & ~known_bits(w)) == 0);
-		assert_true(sum->by_atom == 0 || (sum->kind != PE_SUM_UNITS && sum->kind != PE_SUM_GRID && w->sums.atoms > 0));
-		if (sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_UNITS)
+		assert_true(sum->by_atom == 0 || (pe_sum_is_of_cells(sum) && w->sums.atoms > 0));
+		if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
 		if (sum->kind == PE_SUM_PRODUCT)
 			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
@@ -781,13 +783,13 @@ test_fields(void **state)
 				sum->needs |= PE_HAS_ATTRIBUTE(w.domain.attributes);
 				break;
 			case 4:
-				sum->most = sum->kind == PE_SUM_UNITS ? -random_below(2) : random_below(2) ? 1 : -1;
+				sum->most = pe_sum_is_by_unit(sum) ? -random_below(2) : random_below(2) ? 1 : -1;
 				break;
 			case 5:
 				sum->unused[random_below(lengthof(sum->unused))] = 1;
 				break;
 			case 6:
-				if (sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_UNITS)
+				if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 					sum->needs &= ~PE_HAS_NUMBER(sum->a);
 				else
 					sum->a = 1;
