@@ -178,8 +178,8 @@ static const struct
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
 	{PE_MEASUREMENT, "holds aggregates without a count of all rows by attributes",
-		"dp.publish makes a table of them. dp.aggregate with the same arguments returns them, and coarser groups of them "
-	"with reuse => true, free."},
+		"dp.publish makes a table of them. dp.aggregate with the same arguments returns them, and coarser groups of "
+	"them with reuse => true, free."},
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
