@@ -56,7 +56,7 @@
  *
  * Units, in at most so many cells each, and rows that the cut left out are cut by
  * themselves: such a part pays for its own neighbours with its own share
- * (plan_measurement.c), whatever the rows of the unit that count become.  Parts of
+ * (plan_measurement.c), for any rows of the unit that count.  Parts of
  * rows lose no more than their shares add up to, and all shares add up to at most 1.
  */
 #include "plan/private.h"
