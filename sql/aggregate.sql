@@ -196,7 +196,7 @@ SELECT count(*), sum(x), avg(x) FROM pure WHERE g;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT aggregate, CASE aggregate WHEN 'count(*)' THEN round(estimate)::int END AS estimate, abs(estimate - CASE aggregate WHEN 'count(*)' THEN 500 WHEN 'sum(x)' THEN 2498 ELSE 4.996 END) < 20 * stderr AS near
   FROM dp.aggregate('pure', '{count(*),sum(x),avg(x)}', '{}', 'g', epsilon => 5000);
--- one discrete Laplace number of scale 2: 6 on each side, the whole number above ln 20 of its scale; sensitivities under substitute: 2 of counts in groups, 2 * 10 of the sum, whose shares are equal
+-- one discrete Laplace number of scale 2: 6 on each side, the whole number above ln 20 of its scale; sensitivities under substitute: 2 of counts in groups, 2 * 10 of the sum, which is measured itself
 SELECT aggregate, round(((upper95 - lower95) / 2 / stderr * sqrt(2))::numeric, 4) AS half FROM dp.aggregate('pure', '{count(*)}', '{g}', epsilon => 1) LIMIT 1;
 SELECT aggregate, round((stderr / sqrt(2))::numeric, 3) AS scale FROM dp.quote_aggregate('pure', '{count(*)}', '{g}', epsilon => 1);
 SELECT aggregate, round((stderr / sqrt(2))::numeric, 3) AS scale, rho, epsilon FROM dp.quote_aggregate('pure', '{sum(x)}', '{g}', epsilon => 1);

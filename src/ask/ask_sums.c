@@ -602,6 +602,29 @@ check_grid(pe_aggregation *g)
 				 errhint("Ask for the others in a request of their own.")));
 }
 
+/* Whether all rows are counted by groups: such a count is a release of counts (stored_release.c). */
+static bool
+counts_groups(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->groups > 0 && g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].condition < 0)
+			return true;
+	return false;
+}
+
+/*
+ * It follows from the request, the neighbours and the accounting alone, so that
+ * a release is read in the basis in which it was measured.  Not from the
+ * groups: a sum by some of them answers the same sum by others.
+ */
+static pe_basis
+basis_of(const pe_aggregation *g)
+{
+	if (g->asked.ask.accounting == PE_PURE)
+		return counts_groups(g) ? PE_BASIS_ONE_SIDE : PE_BASIS_BOTH_SIDES;
+	return pe_door_rules(g->asked.dataset).neighbours == PE_SUBSTITUTE ? PE_BASIS_ONE_SIDE : PE_BASIS_CENTRED;
+}
+
 static void
 find_spaces(pe_aggregation *g)
 {
@@ -690,7 +713,7 @@ resolve_sums(pe_aggregation *g)
 		count_rows(g);
 		return;
 	}
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, basis_of(g), &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
@@ -960,6 +983,77 @@ fill_part(pe_aggregation *g, int i)
 	};
 }
 
+/* The conditions of a sum by atoms are in them. */
+static pe_sum
+sum_of_part(const pe_aggregation *g, int i)
+{
+	pe_sum		sum = g->needed.sum[g->source[i].sum];
+
+	if (g->part[i].cells > 0)
+		sum.most = g->part[i].cells;
+	sum.by_atom = g->source[i].row_of != NULL;
+	if (sum.by_atom)
+		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
+	return sum;
+}
+
+static bool
+counts_rows(const pe_aggregation *g, int part)
+{
+	return g->needed.sum[g->source[part].sum].kind == PE_SUM_ONE;
+}
+
+/* What a row must have for a part to count it, in the cell of its space. */
+static uint64
+needs_of_part(const pe_aggregation *g, int part)
+{
+	return sum_of_part(g, part).needs;
+}
+
+/*
+ * The part that counts the rows of part i, of several that with most conditions:
+ * they are of one table, as what is counted by i is counted by it, in the same
+ * cell.  Of numbers without one: of one table by space.
+ */
+static int32
+table_of_part(const pe_aggregation *g, int i)
+{
+	uint64		needs = needs_of_part(g, i);
+	int			best = -1;
+
+	if (!pe_plan_part_is_of_rows(&g->part[i]))
+		return 0;
+	for (int h = 0; h < g->parts; h++)
+	{
+		uint64		counted = needs_of_part(g, h);
+
+		if (counts_rows(g, h) && g->source[h].space == g->source[i].space && (counted & ~needs) == 0 &&
+			(counted == needs || !counts_rows(g, i)) &&
+			(best < 0 || (needs_of_part(g, best) & ~counted) == 0))
+			best = h;
+	}
+	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
+}
+
+/* Of what is above and below of one number, of the same rows, the first sum; else 0. */
+static int32
+pair_of_part(const pe_aggregation *g, int i)
+{
+	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+
+	if (g->asked.ask.accounting != PE_PURE || (sum->kind != PE_SUM_ABOVE && sum->kind != PE_SUM_BELOW))
+		return 0;
+	for (int j = 0; j < g->parts; j++)
+	{
+		const pe_sum *other = &g->needed.sum[g->source[j].sum];
+
+		if (other->kind == PE_SUM_ABOVE + PE_SUM_BELOW - sum->kind && other->a == sum->a &&
+			sum_of_part(g, j).needs == sum_of_part(g, i).needs && g->source[j].space == g->source[i].space)
+			return 1 + Min(g->source[i].sum, g->source[j].sum);
+	}
+	return 0;
+}
+
 /* How many parts a sum is measured in. */
 static int
 parts_of(const pe_aggregation *g, int sum)
@@ -1004,16 +1098,23 @@ check_sensitivity(bool served)
 				 errmsg("the sensitivity of the request is too large")));
 }
 
-/* The mean variances of a group's sums for the whole share, for noise of one size. */
+/*
+ * The mean variances of a group's sums for the whole share, for noise of one
+ * size.  Of rows as if they were added: what substitute makes of that is of all
+ * parts together (pe_plan_share).
+ */
 static void
 add_variances(pe_aggregation *g, int i, double *variance)
 {
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	int			shift = pe_sum_shift(&g->needed, &g->needed.sum[g->source[i].sum]);
+	pe_plan_rules rules = g->rules;
 	pe_u128		sensitivity;
 
 	fill_part(g, i);
-	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
+	if (pe_plan_part_is_of_rows(&g->part[i]))
+		rules.neighbours = PE_ADD_REMOVE;
+	check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &rules, g->asked.ask.accounting, &sensitivity));
 	for (int s = 0; s < g->needed.sums; s++)
 		if (pe_part_is_of(&g->source[i], s))
 		{
@@ -1024,30 +1125,81 @@ add_variances(pe_aggregation *g, int i, double *variance)
 		}
 }
 
-static void
-find_shares(pe_aggregation *g)
+/* Of each part; those of one sum divide its share, and each has as much of its cost. */
+static double *
+costs_of_parts(pe_aggregation *g)
 {
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
+	double	   *of_sum = pe_alloc(g->needed.sums, sizeof(double));
+	double	   *cost = pe_alloc(g->parts, sizeof(double));
 
 	for (int i = 0; i < g->parts; i++)
 		add_variances(g, i, variance);
-	g->share = pe_alloc(g->needed.sums, sizeof(uint64));
-	pe_aggregates_share(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, g->share);
+	pe_aggregates_costs(&g->needed, g->aggregate, g->aggregates, pure ? PE_L1 : PE_L2, g->together, variance, of_sum);
+	for (int i = 0; i < g->parts; i++)
+	{
+		int			sum = g->source[i].sum;
+
+		cost[i] = of_sum[sum] / pow(parts_of(g, sum), pure ? 3 : 2);
+	}
+	pe_free(of_sum);
+	pe_free(variance);
+	return cost;
 }
 
-/* Parts without a share are not measured; those of one sum have equal shares. */
+/* What pairs of columns take, under substitute. */
+static void
+check_pairs(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts && g->rules.neighbours == PE_SUBSTITUTE; i++)
+	{
+		const pe_strategy *strategy = g->part[i].strategy;
+
+		if (strategy->blocks == NULL && strategy->columns <= PE_OPTIMUM_CELLS)
+			pe_check_memory(pe_strategy_each_products_memory(strategy) + strategy->columns * sizeof(pe_u128));
+	}
+}
+
+static void
+share_lost(pe_aggregation *g)
+{
+	bool		lost[PE_MAX_SUMS];
+	uint64		share[PE_MAX_SUMS];
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		lost[i] = g->part[i].lost > 0;
+		share[i] = g->part[i].share;
+	}
+	pe_share_lost(lost, g->parts, share);
+	for (int i = 0; i < g->parts; i++)
+		g->part[i].share = share[i];
+}
+
+static void
+find_shares(pe_aggregation *g)
+{
+	double	   *cost = costs_of_parts(g);
+	double		least;
+
+	check_pairs(g);
+	for (int i = 0; i < g->parts; i++)
+	{
+		g->part[i].table = table_of_part(g, i);
+		g->part[i].pair = pair_of_part(g, i);
+	}
+	check_sensitivity(pe_plan_share(g->part, g->parts, cost, &g->rules, g->asked.ask.accounting, &least));
+	share_lost(g);
+	pe_free(cost);
+}
+
+/* Parts without a share are not measured. */
 static void
 drop_unshared(pe_aggregation *g)
 {
 	int			kept = 0;
 
-	for (int i = 0; i < g->parts; i++)
-	{
-		int			sum = g->source[i].sum;
-
-		g->part[i].share = g->share[sum] > 0 ? Max(g->share[sum] / parts_of(g, sum), 1) : 0;
-	}
 	for (int i = 0; i < g->parts; i++)
 		if (g->part[i].share > 0)
 		{
@@ -1057,6 +1209,7 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 	if (kept == 1)
 		g->part[0].share = PE_WHOLE_SHARE;
+	check_sensitivity(pe_plan_find_apart(g->part, kept, &g->rules, g->asked.ask.accounting));
 }
 
 /* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
@@ -1070,20 +1223,6 @@ set_in_domain(const pe_space *s, uint32 set)
 		if ((set >> a & 1) != 0)
 			in_domain |= left & -left;
 	return in_domain;
-}
-
-/* The conditions of a sum by atoms are in them. */
-static pe_sum
-sum_of_part(const pe_aggregation *g, int i)
-{
-	pe_sum		sum = g->needed.sum[g->source[i].sum];
-
-	if (g->part[i].cells > 0)
-		sum.most = g->part[i].cells;
-	sum.by_atom = g->source[i].row_of != NULL;
-	if (sum.by_atom)
-		sum.needs &= ~(PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0));
-	return sum;
 }
 
 /* Adds a table of a part. */

@@ -106,7 +106,6 @@ typedef struct pe_aggregation
 	pe_sums		needed;			/* what the aggregates are made of */
 	int		   *together;		/* of each: the first of those that are measured together with it, */
 	int		   *space_of;		/* by atoms in this space; -1: it is measured by itself */
-	uint64	   *share;			/* of each */
 	int			spaces;
 	pe_space   *space;			/* the first is that of the groups */
 	int			parts;

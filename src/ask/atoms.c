@@ -91,7 +91,7 @@ may_be_together(const finding *f, int s)
 {
 	const pe_sum *sum = &f->g->needed.sum[s];
 
-	return f->used[s] && !f->of_share[s] && sum->kind <= PE_SUM_PRODUCT && sum->needs < PE_HAS_ATTRIBUTE(0);
+	return f->used[s] && !f->of_share[s] && pe_sum_is_of_cells(sum) && sum->needs < PE_HAS_ATTRIBUTE(0);
 }
 
 static bool

@@ -6,6 +6,10 @@
  * (counts/aggregate.h): where every sum follows from a release with at most the
  * noise that a new measurement would have, no standard error is larger, for any
  * rows.
+ *
+ * A sum may follow from two parts, whose noise is independent: what is above or
+ * below of a number (domain/sums.h) from its centred sum and its count, and a
+ * count from what is above and below.
  */
 #include "postgres.h"
 
@@ -303,7 +307,7 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
-	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT;
+	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
 	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
@@ -322,6 +326,111 @@ part_of(const pe_aggregation *g, int i, const pe_aggregation *of)
 			same_sum(g, &g->needed.sum[source->sum], of, &of->needed.sum[of->source[j].sum]))
 			return j;
 	return -1;
+}
+
+/* What a part follows from: parts of a release, each times a factor. */
+typedef struct known_terms
+{
+	int			terms;			/* 0: it does not follow */
+	int			part[2];
+	double		factor[2];
+} known_terms;
+
+/* The part that a release measured of this sum by the cells of groups, needs as it numbers them; -1: none. */
+static int
+part_of_kind(const pe_aggregation *of, pe_sum_kind kind, int number, uint64 needs)
+{
+	for (int j = 0; j < of->parts; j++)
+	{
+		const pe_sum *sum = &of->needed.sum[of->source[j].sum];
+
+		if (sum->kind == kind && sum->needs == needs && (kind == PE_SUM_ONE || sum->a == number))
+			return j;
+	}
+	return -1;
+}
+
+static known_terms
+two_terms(int first, double first_factor, int second, double second_factor)
+{
+	return (known_terms) {first >= 0 && second >= 0 ? 2 : 0, {first, second}, {first_factor, second_factor}};
+}
+
+/* What a row needs to be counted, of rows that have a number: nothing of it where all have it. */
+static uint64
+needs_of_count(const pe_aggregation *of, int number, uint64 needs)
+{
+	return (of->never_null >> number & 1) != 0 ? needs & ~PE_HAS_NUMBER(number) : needs;
+}
+
+/* most + u, or most - u */
+static known_terms
+terms_of_side(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
+{
+	double		side = sum->kind == PE_SUM_ABOVE ? 1 : -1;
+	uint64		needs;
+
+	for (int m = 0; m < of->needed.numbers && translate_needs(g, sum->needs, of, &needs); m++)
+		if (same_number(g, sum->a, of, m))
+			return two_terms(part_of_kind(of, PE_SUM_VALUE, m, needs), side,
+							 part_of_kind(of, PE_SUM_ONE, 0, needs_of_count(of, m, needs)), of->needed.number[m].most);
+	return (known_terms) {0};
+}
+
+/* 1, of the first number that is measured by both sides of the same rows. */
+static known_terms
+terms_of_count(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
+{
+	uint64		needs;
+
+	for (int m = 0; m < of->needed.numbers && translate_needs(g, sum->needs, of, &needs); m++)
+	{
+		uint64		of_number = needs | PE_HAS_NUMBER(m);
+		double		each = .5 / of->needed.number[m].most;
+		known_terms terms = two_terms(part_of_kind(of, PE_SUM_ABOVE, m, of_number), each,
+									  part_of_kind(of, PE_SUM_BELOW, m, of_number), each);
+
+		if (terms.terms > 0 && needs_of_count(of, m, of_number) == needs)
+			return terms;
+	}
+	return (known_terms) {0};
+}
+
+static known_terms
+terms_of(const pe_aggregation *g, int i, const pe_aggregation *of)
+{
+	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			j = part_of(g, i, of);
+
+	if (j >= 0)
+		return (known_terms) {1, {j}, {1}};
+	if (g->source[i].term >= 0 || pe_aggregation_asks_share(g) || pe_aggregation_is_counts(g))
+		return (known_terms) {0};
+	if (sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW)
+		return terms_of_side(g, sum, of);
+	return sum->kind == PE_SUM_ONE ? terms_of_count(g, sum, of) : (known_terms) {0};
+}
+
+/* Whether all parts follow, no two of them from the same one: they have noise of their own. */
+static bool
+all_follow(const pe_aggregation *g, const pe_aggregation *of)
+{
+	bool	   *used = palloc0(Max(of->parts, 1) * sizeof(bool));
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		known_terms terms = terms_of(g, i, of);
+
+		for (int t = 0; t < terms.terms; t++)
+		{
+			if (used[terms.part[t]])
+				return false;
+			used[terms.part[t]] = true;
+		}
+		if (terms.terms == 0)
+			return false;
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------
@@ -425,6 +534,34 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 	derived->variance = pe_known_variances(pair);
 	derived->derived = true;
 	return derived->variance != NULL ? derived : NULL;
+}
+
+/* The same of all that a part follows from: its noise is that of the first term. */
+static pe_space *
+space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pair)
+{
+	const pe_aggregation *g = l->asked;
+	int32		queries = g->space[g->source[i].space].workload.queries;
+	double	   *variance = palloc0(queries * sizeof(double));
+	pe_space   *s = NULL;
+
+	for (int t = 0; t < terms->terms; t++)
+	{
+		double		noise = pe_noise_stderr(l->known.noise.of_part[terms->part[t]]) /
+			pe_noise_stderr(l->known.noise.of_part[terms->part[0]]) * terms->factor[t];
+
+		s = derived_space(l, i, terms->part[t], &pair[t]);
+		for (int32 q = 0; s != NULL && q < queries; q++)
+			variance[q] += s->variance[q] * noise * noise;
+		if (s == NULL || terms->terms == 1)
+			return s;
+	}
+	if (s != NULL)
+	{
+		s->variance = variance;
+		s->derived = true;
+	}
+	return s;
 }
 
 /* ------------------------------------------------------------------
@@ -646,20 +783,38 @@ derive_same(look *l)
 	return true;
 }
 
-/* What part i of the request is, from part j of the release. */
-static int32
-estimate_part(look *l, int i, int j, const pe_space *s, const pe_known_pair *pair, double *at)
+static const int64 *
+measured_by(const look *l, int j)
 {
-	const pe_aggregation *of = &l->stored->aggregation;
-	const int64 *y = l->stored->measured + pe_aggregation_rows_before(of, j);
+	return l->stored->measured + pe_aggregation_rows_before(&l->stored->aggregation, j);
+}
+
+/* What part i of the request is, from what it follows from. */
+static int32
+estimate_part(look *l, int i, const known_terms *terms, const pe_known_pair *pair, double *at)
+{
+	int32		queries = 0;
+	double	   *each;
 
 	if (pe_aggregation_is_counts(l->asked))
 	{
 		l->known.pair = *pair;
-		l->known.measured = y;
+		l->known.measured = measured_by(l, terms->part[0]);
 		return 0;
 	}
-	return pe_aggregation_estimate_part(of, &l->known.noise, j, l->asked, i, s->derived ? pair : NULL, y, at);
+	each = pe_alloc(pe_aggregation_estimates(l->asked), sizeof(double));
+	for (int t = 0; t < terms->terms; t++)
+	{
+		int			j = terms->part[t];
+
+		queries = pe_aggregation_estimate_part(&l->stored->aggregation, &l->known.noise, j, l->asked, i,
+											   pair[t].joint.columns != NULL ? &pair[t] : NULL,
+											   measured_by(l, j), each);
+		for (int32 q = 0; q < queries; q++)
+			at[q] = (t > 0 ? at[q] : 0) + terms->factor[t] * each[q];
+	}
+	pe_free(each);
+	return queries;
 }
 
 /* The request with the noise and the spaces of a release. */
@@ -678,9 +833,10 @@ derive_parts(look *l)
 		at = l->known.estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
 	for (int i = 0; i < g->parts; i++)
 	{
-		int			j = part_of(g, i, of);
-		pe_known_pair pair = {0};
-		pe_space   *s = j >= 0 ? derived_space(l, i, j, &pair) : NULL;
+		known_terms terms = terms_of(g, i, of);
+		pe_known_pair *pair = palloc0(2 * sizeof(*pair));
+		pe_space   *s = space_of_terms(l, i, &terms, pair);
+		int			j = terms.part[0];
 
 		if (s == NULL || !is_precise(l, i, j, s->variance))
 			return false;
@@ -690,7 +846,7 @@ derive_parts(look *l)
 		noise[i] = l->known.noise.of_part[j];
 		a->part[i].strategy = of->part[j].strategy;
 		if (l->answers)
-			at += estimate_part(l, i, j, s, &pair, at);
+			at += estimate_part(l, i, &terms, pair, at);
 	}
 	a->space[0] = g->space[0];
 	l->known.noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
@@ -721,9 +877,8 @@ restore_similar(look *l)
 	if (of->on_grid || !declared_alike(l->asked, of) ||
 		strcmp(l->rows, pe_aggregation_rows_text(of)) != 0)
 		return false;
-	for (int i = 0; i < l->asked->parts && !has_atoms(l->asked) && !has_atoms(of); i++)
-		if (part_of(l->asked, i, of) < 0)
-			return false;
+	if (!has_atoms(l->asked) && !has_atoms(of) && !all_follow(l->asked, of))
+		return false;
 	pe_aggregation_measure(of);
 	l->work = work_of(l->asked, of);
 	if (l->answers || of->parts > 1)	/* the shares stand there */

@@ -111,6 +111,17 @@ load_strategies(pe_aggregation *g, const pe_strategies *all)
 	}
 }
 
+/* Two parts of a pair have one share. */
+static bool
+pairs_hold(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		for (int j = 0; j < i; j++)
+			if (g->part[i].pair > 0 && g->part[i].pair == g->part[j].pair && g->part[i].share != g->part[j].share)
+				return false;
+	return true;
+}
+
 bool
 pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 {
@@ -119,13 +130,14 @@ pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 	for (int i = 0; i < g->parts; i++)
 	{
 		uint64		share = (uint64) value[i];
+		bool		second = pe_plan_part_is_second(g->part, i);
 
-		if (share == 0 || share > left)
+		if (share == 0 || share > PE_WHOLE_SHARE || (!second && share > left))
 			return false;
-		left -= share;
+		left -= second ? 0 : share;
 		g->part[i].share = share;
 	}
-	return true;
+	return pairs_hold(g) && pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
 }
 
 /* What stands in front of the measurements: the shares as they were then, of several parts. */

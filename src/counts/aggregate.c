@@ -45,6 +45,9 @@ struct pe_aggregate_form
 /* That of a name; NULL: there is none. */
 static const pe_aggregate_form *form_named(const char *name, size_t size);
 
+/* Whether it is a count or a sum. */
+static bool is_linear(const pe_aggregate_form *f);
+
 /* ------------------------------------------------------------------
  * Texts
  * ------------------------------------------------------------------
@@ -355,6 +358,10 @@ typedef struct collector
 	uint32_t	always;
 	int32_t		units;
 	bool		fits;
+	int			all;			/* aggregates, and those of ratios */
+	pe_aggregate *each[3 * PE_MAX_AGGREGATES];
+	bool		one_side[PE_MAX_NUMBERS];
+	bool		both_sides[PE_MAX_NUMBERS];
 } collector;
 
 /* of: bits of the numbers that the sum is of; others matter where they can be absent. */
@@ -437,7 +444,174 @@ static const struct
 }			used[] = {
 	[PE_USE_N] = {PE_SUM_ONE, 0}, [PE_USE_S] = {PE_SUM_VALUE, 0}, [PE_USE_Q] = {PE_SUM_SQUARE, 0},
 	[PE_USE_S2] = {PE_SUM_VALUE, 1}, [PE_USE_Q2] = {PE_SUM_SQUARE, 1}, [PE_USE_P] = {PE_SUM_PRODUCT, 0},
+	[PE_USE_ABOVE] = {PE_SUM_ABOVE, 0}, [PE_USE_BELOW] = {PE_SUM_BELOW, 0},
 };
+
+/* ----------
+ * Bases of numbers
+ * ----------
+ */
+
+static bool
+is_of_number(const pe_aggregate *a, int n)
+{
+	return a->kind == PE_AGG_NUMBERS && (a->number[0] == n || a->number[1] == n);
+}
+
+/* Rows that are counted as they are. */
+static bool
+is_count(const collector *c, const pe_aggregate *a)
+{
+	return a->kind == PE_AGG_COUNT || (a->kind == PE_AGG_UNITS && c->units == 0);
+}
+
+/* The sums of an average. */
+#define AVERAGED (1u << PE_USE_N | 1u << PE_USE_S)
+
+/* Whether a number is summed, or averaged, and nothing else is made of it. */
+static bool
+all_are(const collector *c, int n, bool averages)
+{
+	bool		any = false;
+
+	for (int i = 0; i < c->all; i++)
+	{
+		const pe_aggregate *a = c->each[i];
+
+		if (!is_of_number(a, n))
+			continue;
+		any = true;
+		if (a->form->columns != 1 || !(is_linear(a->form) || (averages && a->form->uses == AVERAGED)))
+			return false;
+	}
+	return any;
+}
+
+/* Whether two count the same rows, their conditions aside. */
+static bool
+is_beside(const collector *c, const pe_aggregate *a, const pe_aggregate *b)
+{
+	const uint64_t conditions = PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0);
+
+	return ((needs_of(c, a, 0) ^ needs_of(c, b, 0)) & ~conditions) == 0;
+}
+
+/* Whether a count of the rows of a number is measured for others anyway. */
+static bool
+is_counted(const collector *c, int n)
+{
+	for (int i = 0; i < c->all; i++)
+		for (int j = 0; j < c->all; j++)
+		{
+			const pe_aggregate *b = c->each[j];
+			bool		counts = is_count(c, b) || b->kind == PE_AGG_SHARE ||
+				(b->kind == PE_AGG_NUMBERS && !c->one_side[b->number[0]]);
+
+			if (is_of_number(c->each[i], n) && counts && is_beside(c, c->each[i], b))
+				return true;
+		}
+	return false;
+}
+
+static int
+numbers_with(const collector *c, const bool *have)
+{
+	int			count = 0;
+
+	for (int n = 0; n < c->sums->numbers; n++)
+		count += have[n];
+	return count;
+}
+
+/* Of more numbers a count that they have in common is better: of Laplace noise. */
+#define MOST_BOTH_SIDES 2
+
+static void
+find_one_side(collector *c, pe_basis basis)
+{
+	bool		again = true;
+
+	for (int n = 0; n < c->sums->numbers; n++)
+		c->one_side[n] = all_are(c, n, false) && (c->sums->number[n].lower == 0 || c->sums->number[n].upper == 0);
+	while (again)
+	{
+		again = false;
+		for (int n = 0; n < c->sums->numbers; n++)
+			if (c->one_side[n] && is_counted(c, n))
+			{
+				c->one_side[n] = false;
+				again = true;
+			}
+	}
+	if (basis == PE_BASIS_BOTH_SIDES && numbers_with(c, c->one_side) > MOST_BOTH_SIDES)
+		memset(c->one_side, 0, sizeof(c->one_side));
+}
+
+static void
+find_both_sides(collector *c)
+{
+	for (int i = 0; i < c->all; i++)
+		if (c->each[i]->kind == PE_AGG_SHARE)
+			return;
+	for (int n = 0; n < c->sums->numbers; n++)
+		c->both_sides[n] = !c->one_side[n] && all_are(c, n, true);
+	if (numbers_with(c, c->both_sides) > MOST_BOTH_SIDES)
+		memset(c->both_sides, 0, sizeof(c->both_sides));
+}
+
+static void
+find_bases(collector *c, pe_aggregate *aggregate, int aggregates, pe_basis basis)
+{
+	for (int i = 0; i < aggregates; i++)
+	{
+		c->each[c->all++] = &aggregate[i];
+		for (int p = 0; p < 2 && aggregate[i].part[p] != NULL; p++)
+			c->each[c->all++] = aggregate[i].part[p];
+	}
+	if (basis != PE_BASIS_CENTRED)
+		find_one_side(c, basis);
+	if (basis == PE_BASIS_BOTH_SIDES)
+		find_both_sides(c);
+}
+
+/* The aggregate whose distances from both bounds say how many rows another one counts; NULL: none. */
+static const pe_aggregate *
+counted_by(const collector *c, const pe_aggregate *a)
+{
+	for (int i = 0; i < c->all; i++)
+	{
+		const pe_aggregate *b = c->each[i];
+
+		if (b->kind == PE_AGG_NUMBERS && c->both_sides[b->number[0]] && needs_of(c, a, 0) == needs_of(c, b, 0))
+			return b;
+	}
+	return NULL;
+}
+
+static void
+add_sides(collector *c, pe_aggregate *a, const pe_aggregate *of, bool above, bool below)
+{
+	if (above)
+		a->sum[PE_USE_ABOVE] = add_of_numbers(c, of, PE_SUM_ABOVE, 0, 0);
+	if (below)
+		a->sum[PE_USE_BELOW] = add_of_numbers(c, of, PE_SUM_BELOW, 0, 0);
+}
+
+/* False if the sums of an aggregate are not those. */
+static bool
+collect_sides(collector *c, pe_aggregate *a)
+{
+	const pe_aggregate *of = is_count(c, a) ? counted_by(c, a) : a->kind == PE_AGG_NUMBERS ? a : NULL;
+	const pe_number *number = of != NULL ? &c->sums->number[of->number[0]] : NULL;
+
+	if (of == NULL || !(c->one_side[of->number[0]] || c->both_sides[of->number[0]]))
+		return false;
+	if (c->both_sides[of->number[0]])
+		add_sides(c, a, of, true, true);
+	else
+		add_sides(c, a, of, number->lower == 0, number->lower != 0);
+	return true;
+}
 
 static void
 collect(collector *c, pe_aggregate *a)
@@ -450,6 +624,8 @@ collect(collector *c, pe_aggregate *a)
 		collect(c, a->part[1]);
 		return;
 	}
+	if (collect_sides(c, a))
+		return;
 	if (a->kind == PE_AGG_UNITS)
 		a->sum[PE_USE_N] = add_units(c, a);
 	else if (a->kind == PE_AGG_LOST)
@@ -463,11 +639,13 @@ collect(collector *c, pe_aggregate *a)
 }
 
 bool
-pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums)
+pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_basis basis,
+				   pe_sums *sums)
 {
-	collector	c = {sums, always, units, true};
+	collector	c = {.sums = sums, .always = always, .units = units, .fits = true};
 
 	sums->sums = 0;
+	find_bases(&c, aggregate, aggregates, basis);
 	for (int i = 0; i < aggregates; i++)
 		collect(&c, &aggregate[i]);
 	return c.fits;
@@ -565,20 +743,25 @@ number_of(const work *w, const pe_aggregate *a, int i)
 	return &w->sums->number[a->number[i]];
 }
 
-static dual
-value_of_rows(work *w, const pe_aggregate *a)
+/* What is measured of a number is above and below its middle. */
+static bool
+has_both_sides(const pe_aggregate *a)
 {
-	return variable(w, a->sum[PE_USE_N]);
+	return a->sum[PE_USE_ABOVE] >= 0 && a->sum[PE_USE_BELOW] >= 0;
 }
 
 static dual
-value_of_sum(work *w, const pe_aggregate *a)
+sides_of(work *w, const pe_aggregate *a, double below)
 {
-	const pe_number *number = number_of(w, a, 0);
-	dual		sum = scaled(variable(w, a->sum[PE_USE_S]), pe_number_step(number));
+	return plus(variable(w, a->sum[PE_USE_ABOVE]), variable(w, a->sum[PE_USE_BELOW]), below);
+}
 
-	/* a count whose weight is 0 is none that the sum is made of */
-	return pe_number_middle(number) == 0 ? sum : plus(sum, variable(w, a->sum[PE_USE_N]), pe_number_middle(number));
+static dual
+value_of_rows(work *w, const pe_aggregate *a)
+{
+	if (has_both_sides(a))
+		return scaled(sides_of(w, a, 1), .5 / w->sums->number[w->sums->sum[a->sum[PE_USE_ABOVE]].a].most);
+	return variable(w, a->sum[PE_USE_N]);
 }
 
 /* How the sum of a number is used. */
@@ -589,11 +772,34 @@ use_of(int i)
 }
 
 static dual
+centred_of(work *w, const pe_aggregate *a, int i)
+{
+	return i == 0 && has_both_sides(a) ? scaled(sides_of(w, a, -1), .5) : variable(w, a->sum[use_of(i)]);
+}
+
+static dual
+value_of_sum(work *w, const pe_aggregate *a)
+{
+	const pe_number *number = number_of(w, a, 0);
+	double		step = pe_number_step(number);
+	dual		sum;
+
+	/* the distance from the bound that is 0 */
+	if (number->lower == 0 && a->sum[PE_USE_ABOVE] >= 0)
+		return scaled(variable(w, a->sum[PE_USE_ABOVE]), step);
+	if (number->upper == 0 && a->sum[PE_USE_BELOW] >= 0)
+		return scaled(variable(w, a->sum[PE_USE_BELOW]), -step);
+	sum = scaled(centred_of(w, a, 0), step);
+	/* a count whose weight is 0 is none that the sum is made of */
+	return pe_number_middle(number) == 0 ? sum : plus(sum, value_of_rows(w, a), pe_number_middle(number));
+}
+
+static dual
 mean_of(work *w, const pe_aggregate *a, int i)
 {
 	const pe_number *number = number_of(w, a, i);
-	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		mean = scaled(over(variable(w, a->sum[use_of(i)]), n), pe_number_step(number));
+	dual		n = value_of_rows(w, a);
+	dual		mean = scaled(over(centred_of(w, a, i), n), pe_number_step(number));
 
 	mean.v += pe_number_middle(number);
 	return mean;
@@ -885,8 +1091,8 @@ answer_mean(work *w, const pe_aggregate *a, int i, const pe_error_law *law, pe_q
 {
 	double		middle = pe_number_middle(number_of(w, a, i));
 	double		step = pe_number_step(number_of(w, a, i));
-	dual		s = variable(w, a->sum[use_of(i)]);
-	dual		n = variable(w, a->sum[PE_USE_N]);
+	dual		s = centred_of(w, a, i);
+	dual		n = value_of_rows(w, a);
 
 	answer_quotient(w, s, n, law, answer);
 	*answer = (pe_quotient) {
@@ -1285,6 +1491,10 @@ pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estim
 
 		if (sum->kind == PE_SUM_VALUE)
 			each = a / 2;
+		else if (sum->kind == PE_SUM_ABOVE)
+			each = a + a / 2;
+		else if (sum->kind == PE_SUM_BELOW)
+			each = a - a / 2;
 		else if (sum->kind == PE_SUM_SQUARE)	/* u^2 is most^2 (1/4 + 1/3) in the mean */
 			each = a * a * (2 * (1. / 4 + 1. / 3) - 1);
 		else if (sum->kind == PE_SUM_PRODUCT)
@@ -1374,30 +1584,21 @@ add_costs(size_t sums, const int *together, const double *coefficient, const dou
 	pe_free(own);
 }
 
-/* Rows that the cut left out cost nothing in what is minimised; returns how many such sums there are. */
-static int
-take_lost(const pe_sums *sums, double *cost)
+void
+pe_share_lost(const bool *lost, int count, uint64_t *share)
 {
-	int			lost = 0;
+	uint64_t	whole = PE_WHOLE_SHARE - PE_MAX_SUMS;
+	bool		beside = false;
+	uint64_t	many = 0;
 
-	for (int32_t s = 0; s < sums->sums; s++)
-		if (sums->sum[s].kind == PE_SUM_LOST)
-		{
-			cost[s] = 0;
-			lost++;
-		}
-	return lost;
-}
-
-/* Their part of the whole; others keep the rest, and at least 1 each. */
-static void
-give_lost(const pe_sums *sums, int lost, bool beside, uint64_t *share)
-{
-	uint64_t	whole = (PE_WHOLE_SHARE - PE_MAX_SUMS) / (beside ? PE_LOST_SHARE : 1);
-
-	for (int32_t s = 0; s < sums->sums; s++)
-		if (sums->sum[s].kind == PE_SUM_LOST)
-			share[s] = whole / (uint64_t) lost;
+	for (int s = 0; s < count; s++)
+	{
+		beside |= !lost[s] && share[s] > 0;
+		many += lost[s];
+	}
+	for (int s = 0; s < count && many > 0; s++)
+		if (lost[s])
+			share[s] = whole / (beside ? PE_LOST_SHARE : 1) / many;
 		else if (share[s] >= PE_LOST_SHARE)
 			share[s] = share[s] / PE_LOST_SHARE * (PE_LOST_SHARE - 1);
 		else if (share[s] > 0)
@@ -1405,23 +1606,37 @@ give_lost(const pe_sums *sums, int lost, bool beside, uint64_t *share)
 }
 
 void
-pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
-					const int *together, const double *variance, uint64_t *share)
+pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+					const int *together, const double *variance, double *cost)
 {
 	size_t		count = (size_t) sums->sums;
 	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
 	double	   *coefficient = pe_alloc(count, sizeof(double));
-	double	   *cost = pe_alloc(count, sizeof(double));
-	double		whole = 0;
-	int			lost;
 
+	memset(cost, 0, count * sizeof(double));
 	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
 	{
 		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(count, together, coefficient, variance, norm, cost);
 	}
-	lost = take_lost(sums, cost);
+	for (size_t s = 0; s < count; s++)
+		if (sums->sum[s].kind == PE_SUM_LOST)
+			cost[s] = 0;
+	pe_free(coefficient);
+	pe_free(reference);
+}
+
+void
+pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+					const int *together, const double *variance, uint64_t *share)
+{
+	size_t		count = (size_t) sums->sums;
+	double	   *cost = pe_alloc(count, sizeof(double));
+	double		whole = 0;
+	bool		lost[PE_MAX_SUMS];
+
+	pe_aggregates_costs(sums, aggregate, aggregates, norm, together, variance, cost);
 	for (size_t s = 0; s < count; s++)
 		whole += root_of_cost(cost[s], norm);
 	/* rounded down, so that they add up to at most the whole */
@@ -1432,9 +1647,8 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		share[s] = own > 0
 			? (uint64_t) fmax(1, floor(root_of_cost(own, norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	}
-	if (lost > 0)
-		give_lost(sums, lost, whole > 0, share);
+	for (size_t s = 0; s < count; s++)
+		lost[s] = sums->sum[s].kind == PE_SUM_LOST;
+	pe_share_lost(lost, sums->sums, share);
 	pe_free(cost);
-	pe_free(coefficient);
-	pe_free(reference);
 }

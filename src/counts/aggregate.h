@@ -26,6 +26,14 @@
  *		a quantile from ranks at the edges of bins (quantile.h), or on the grid of u (quantile_select.h)
  *		share = N / the N of all cells		ratio = a / b
  *
+ * Where that is better a number is measured by its distances A from the lower
+ * and B from the upper bound (domain/sums.h).  Under substitute, and of Laplace
+ * noise, a sum of a number that has a bound at 0 is one of them: its error is
+ * that of sensitivity max(|lower|, |upper|), and no count is needed.  Of Laplace
+ * noise both are measured for averages: N = (A + B) / (2 most), S = (A - B) / 2.
+ * A row adds 2 most to both together, so that neither has to share with the
+ * other (Alda and Rubinstein, The Bernstein mechanism, AAAI 2017).
+ *
  * Standard errors are by the delta method: the gradient at the estimates, with
  * the variances of the sums, which are independent; of a share with their
  * covariance.  Sums of one function by atoms (domain/sums.h) have noise in
@@ -83,8 +91,16 @@ typedef struct pe_aggregate_form pe_aggregate_form;
 /* How an aggregate uses its sums. */
 enum
 {
-	PE_USE_N, PE_USE_S, PE_USE_Q, PE_USE_S2, PE_USE_Q2, PE_USE_P
+	PE_USE_N, PE_USE_S, PE_USE_Q, PE_USE_S2, PE_USE_Q2, PE_USE_P, PE_USE_ABOVE, PE_USE_BELOW
 };
+
+/* What numbers are measured as where that is better than 1 and u. */
+typedef enum pe_basis
+{
+	PE_BASIS_CENTRED,			/* never */
+	PE_BASIS_ONE_SIDE,			/* sums of numbers with a bound at 0: the distance from it, without a count */
+	PE_BASIS_BOTH_SIDES			/* and, of Laplace noise, sums and averages: the distances from both bounds */
+} pe_basis;
 
 typedef struct pe_aggregate
 {
@@ -142,7 +158,8 @@ extern bool pe_aggregate_text_is_linear(const char *text);
  * in each; 0: rows are units.  A quantile's sum counts rows; its table has one
  * attribute more.  False if they are too many.
  */
-extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums);
+extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_basis basis,
+							   pe_sums *sums);
 
 /* Of a linear one: adds what each sum counts in it, times by, to weight[sum]. */
 extern void pe_aggregate_add_weights(const pe_sums *sums, const pe_aggregate *aggregate, double by, double *weight);
@@ -186,6 +203,23 @@ extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggr
 /* The estimates of a query with so many rows at reference values: means halfway from the middle to the upper bound,
  * numbers as spread as equally likely ones between their bounds are, correlations of one half.  Variances are 0. */
 extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate);
+
+/*
+ * cost[s] of every sum: the shares l that minimise the sum over the aggregates
+ * of their variances, each relative to the least that it has alone, minimise
+ * sum_s cost[s] / l[s] (PE_L1: l[s]^2).  Of sums that are measured together the
+ * first one has the costs of all, and the others have 0.  Rows that the cut left
+ * out have 0: pe_share_lost.  variance, together: as below.
+ */
+extern void pe_aggregates_costs(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+								const int *together, const double *variance, double *cost);
+
+/*
+ * Gives rows that the cut left out 1 / PE_LOST_SHARE of the whole together, or
+ * all of it where nothing else has a share; others keep the rest, and at least 1
+ * each.  lost, share: of each sum, or of each part of a measurement.
+ */
+extern void pe_share_lost(const bool *lost, int count, uint64_t *share);
 
 /*
  * share[s] of every sum, adding up to at most PE_WHOLE_SHARE.  variance: of each sum for the whole share, in one unit

@@ -138,6 +138,9 @@ pe_sum_bound(const pe_sums *sums, const pe_sum *sum)
 	{
 		case PE_SUM_VALUE:
 			return sums->number[sum->a].most;
+		case PE_SUM_ABOVE:
+		case PE_SUM_BELOW:
+			return 2 * (int64_t) sums->number[sum->a].most;
 		case PE_SUM_SQUARE:
 		case PE_SUM_PRODUCT:
 			return shortened(largest_product(sums, sum), pe_sum_shift(sums, sum));
@@ -220,6 +223,16 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 			for (int32_t r = 0; r < rows; r++)
 				weight[r] = u[r] * counted(needs, has[r], counts[r]);
 			break;
+		case PE_SUM_ABOVE:
+		case PE_SUM_BELOW:
+			{
+				const int64_t most = sums->number[sum->a].most;
+				const int64_t side = sum->kind == PE_SUM_ABOVE ? 1 : -1;
+
+				for (int32_t r = 0; r < rows; r++)
+					weight[r] = (most + side * u[r]) * counted(needs, has[r], counts[r]);
+				break;
+			}
 		case PE_SUM_SQUARE:
 			{
 				const int64_t most = (int64_t) sums->number[sum->a].most * sums->number[sum->a].most;
@@ -472,7 +485,7 @@ atoms_are_sound(const pe_sums *sums, const pe_sum *sum)
 	const uint64_t conditions = PE_HAS_ATTRIBUTE(0) - PE_HAS_CONDITION(0);
 
 	return sum->by_atom == 0 ||
-		(sum->by_atom == 1 && sums->atoms > 0 && sum->kind <= PE_SUM_PRODUCT && (sum->needs & conditions) == 0);
+		(sum->by_atom == 1 && sums->atoms > 0 && pe_sum_is_of_cells(sum) && (sum->needs & conditions) == 0);
 }
 
 /* A sum of numbers needs them: what is absent stands as 0, and would count as the middle. */
@@ -480,11 +493,12 @@ static bool
 is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 {
 	static const uint8_t unused[sizeof(sum->unused)];
-	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID;
+	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID ||
+		sum->kind >= PE_SUM_ABOVE;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	uint64_t	needs = 0;
 
-	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_LOST || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_BELOW || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;

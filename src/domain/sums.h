@@ -15,6 +15,8 @@
  *		PE_SUM_VALUE	u
  *		PE_SUM_SQUARE	2 u^2 - most^2, in units of 2^shift
  *		PE_SUM_PRODUCT	u v, in units of 2^shift
+ *		PE_SUM_ABOVE	most + u
+ *		PE_SUM_BELOW	most - u
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *
  * if the sum's condition is true and the numbers it needs are there; else 0.
@@ -23,6 +25,9 @@
  * the conditions, as a mask.  A row adds to the place of its own vector, so
  * that it is in one place, as in one cell.  A vector that is not listed counts
  * nowhere.  Such a sum needs no condition itself.
+ *
+ * What is above and what is below add up to 2 most for each row, and neither is
+ * below 0.
  *
  * Each is in [-bound, bound], an integer that follows from the row and from
  * public things alone.  In units of 2^shift, so that bound is at most 2^15, it
@@ -89,7 +94,9 @@ typedef enum pe_sum_kind
 	PE_SUM_PRODUCT,				/* of numbers a and b */
 	PE_SUM_UNITS,
 	PE_SUM_GRID,				/* of number a */
-	PE_SUM_LOST					/* there is a cut */
+	PE_SUM_LOST,				/* there is a cut */
+	PE_SUM_ABOVE,				/* of number a: how far it is from its lower bound, */
+	PE_SUM_BELOW				/* and from its upper one */
 } pe_sum_kind;
 
 /*
@@ -171,6 +178,13 @@ static inline bool
 pe_sum_is_by_unit(const pe_sum *sum)
 {
 	return sum->kind == PE_SUM_UNITS || sum->kind == PE_SUM_LOST;
+}
+
+/* Whether rows are added up by cells, which may have a place for each atom. */
+static inline bool
+pe_sum_is_of_cells(const pe_sum *sum)
+{
+	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID;
 }
 
 /*

@@ -212,7 +212,8 @@ sums_sizes(counting *c)
 {
 	const pe_question *question = c->question;
 
-	if (!pe_plan_is_of_sums(question->plan, question->sums.sums))
+	if (!pe_plan_is_of_sums(question->plan, question->sums.sums) ||
+		!pe_plan_is_by_tables(question->plan, question->sums.sums, question->sums.tables, question->sums.column_of))
 		elog(ERROR, "the plan was made for other sums than are read");
 	quantiles_sizes(c);
 	c->shares = question->sums.parts > 1 ? question->sums.parts : 0;

@@ -100,6 +100,25 @@ typedef struct pe_plan_part
 	int32_t		cells;
 	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
+
+	/*
+	 * > 0: parts of rows of one table, with one strategy: each row is in the
+	 * same cell of all of them, and what counts rows (bound 1, not signed)
+	 * counts every row that another part of the table counts.  0: its own
+	 */
+	int32_t		table;
+
+	/*
+	 * > 0: of PE_PURE, two parts of one table and with one share: no row adds
+	 * less than 0 to either, or more than the bound to both together.  0: none
+	 */
+	int32_t		pair;
+
+	/*
+	 * by pe_plan_find_apart: N of substitute in 2^-PE_SHARE_BITS, beside the
+	 * sensitivity of rows that are added; 0: the part pays for its own
+	 */
+	uint64_t	apart;
 } pe_plan_part;
 
 /* Counts, with the whole cost. */
@@ -108,7 +127,10 @@ extern pe_plan_part pe_plan_whole(const pe_strategy *strategy);
 typedef struct pe_plan_sums
 {
 	int			parts;
-	const pe_plan_part *part;	/* copied; the shares add up to at most 1 */
+	/*
+	 * copied, and apart found anew; the shares add up to at most 1
+	 */
+	const pe_plan_part *part;
 	pe_plan_rules rules;
 	int			bounded;		/* the part whose noise max_stderr bounds, */
 	double		scale;			/* that error is so many standard deviations of it */
@@ -229,13 +251,35 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
 								  pe_accounting accounting, int64_t nano);
 
-/* The same of a part. */
+/* Whether it counts rows that the cut leaves: not units, or rows that it left out. */
+extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
+
+/* Whether a part is the second one of a pair: its share is that of the first. */
+extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
+
+/*
+ * Fills in apart of all parts of a measurement, from their shares
+ * (plan_neighbours.c).  False if it is beyond what is served.
+ */
+extern bool pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting);
+
+/*
+ * The shares that minimise sum_b N cost_b / share_b (PE_PURE: of squares), where
+ * N is how far parts of rows are apart together and 1 of others; of cost 0: 0.
+ * cost: of each part, for noise of its sensitivity with the whole share; of rows
+ * under substitute of rows that are added.  *least: the sum, with the whole
+ * cost.  False as pe_plan_find_apart.
+ */
+extern bool pe_plan_share(pe_plan_part *part, int parts, const double *cost, const pe_plan_rules *rules,
+						  pe_accounting accounting, double *least);
+
+/* The same of a part, with the N that it has. */
 extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules,
 									   pe_accounting accounting, int64_t nano);
 
 /*
- * The sensitivity of a part (squared, unless the accounting is pure), of blocks that of one with D = 1 and the whole
- * share; false if it is too large to be served.
+ * The sensitivity of a part (squared, unless the accounting is pure) with the N that it has, rounded up; of blocks that
+ * of one with D = 1 and the whole share; false if it is too large to be served.
  */
 extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
 									 pe_accounting accounting, pe_u128 *sensitivity);
@@ -296,6 +340,14 @@ extern bool pe_plan_follows_presence(const pe_plan *plan, const pe_presence *pre
 
 /* Whether its parts are these sums, with their bounds and cells: the door asks it before it charges. */
 extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
+
+/*
+ * Whether of parts of one table each row is in the same cell, and their counts
+ * count every row that another one counts, as N of them says: the door asks it
+ * too.  tables: of the sums; column_of: of each part, as the door reads it.
+ */
+extern bool pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables,
+								 int32_t *const *column_of);
 
 /* The numbers that a measurement draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);

@@ -37,6 +37,15 @@
  * with a variance for each coordinate (Canonne, Kamath, Steinke,
  * arXiv:2004.00010, Theorem 14).  PE_PURE: the same of L1 norms and scales.
  *
+ * Of several parts of rows under substitute Delta_i is that of add_remove times
+ * sqrt(N) (PE_PURE: N), one N for all of them: how far a row that becomes
+ * another moves them together (plan_neighbours.c, with the proof).
+ *
+ * Two parts of a pair, of Laplace noise, have one share: a row adds b_1 a_j and b_2
+ * a_j to them, neither below 0, and b_1 + b_2 <= B_i: together no more than one
+ * part of that share does.  Under substitute it adds as much as one with a sign
+ * (plan_neighbours.c).
+ *
  * A condition, a number that is absent and an attribute without a cell only
  * make b smaller.
  *
@@ -77,12 +86,19 @@ enlarge(pe_u128 *sensitivity, uint64_t b, bool pure)
 	return true;
 }
 
+/* Whether its rows are added or removed, and N of all parts together is what substitute makes of that. */
+static bool
+is_joint(const pe_plan_part *part, const pe_plan_rules *rules)
+{
+	return part->apart > 0 && rules->neighbours == PE_SUBSTITUTE;
+}
+
 /* From what rows of counts do to what those of numbers do. */
 static bool
 enlarge_for_numbers(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
 	/* what is signed can move from one bound to the other in the same cell */
-	bool		doubled = part->is_signed && rules->neighbours == PE_SUBSTITUTE;
+	bool		doubled = part->is_signed && rules->neighbours == PE_SUBSTITUTE && !is_joint(part, rules);
 
 	return enlarge(sensitivity, (uint64_t) part->bound, pure) && (!doubled || enlarge(sensitivity, 2, pure));
 }
@@ -90,7 +106,7 @@ enlarge_for_numbers(const pe_plan_part *part, const pe_plan_rules *rules, bool p
 static pe_neighbours
 neighbours_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
 {
-	return part->is_signed ? PE_ADD_REMOVE : rules->neighbours;
+	return part->is_signed || is_joint(part, rules) ? PE_ADD_REMOVE : rules->neighbours;
 }
 
 static bool
@@ -128,7 +144,8 @@ check_part(const pe_plan_part *part)
 	bool		by_unit = part->cells > 0 || part->lost > 0;
 
 	if (part->cells < 0 || part->lost < 0 || (part->cells > 0 && part->lost > 0) || part->bound < 1 ||
-		(by_unit && (part->is_signed || part->bound != 1)) || (part->cells > 0 && part->strategy->blocks != NULL))
+		(by_unit && (part->is_signed || part->bound != 1 || part->apart > 0)) ||
+		(part->cells > 0 && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
 }
 
@@ -144,12 +161,11 @@ rules_of_part(const pe_plan_part *part, const pe_plan_rules *rules)
 	return own;
 }
 
-bool
-pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
-						 pe_accounting accounting, pe_u128 *sensitivity)
+/* Without N of all parts. */
+static bool
+own_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
 	const pe_plan_rules own = rules_of_part(part, rules);
-	bool		pure = accounting == PE_PURE;
 
 	if (part->cells > 0)
 		return units_sensitivity(part, &own, pure, sensitivity);
@@ -159,6 +175,21 @@ pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
 		return false;
 	*sensitivity = (*sensitivity + PE_WHOLE_SHARE - 1) >> PE_SHARE_BITS;
 	return true;
+}
+
+bool
+pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules,
+						 pe_accounting accounting, pe_u128 *sensitivity)
+{
+	const uint64_t whole = PE_WHOLE_SHARE;
+
+	if (!own_sensitivity(part, rules, accounting == PE_PURE, sensitivity))
+		return false;
+	if (!is_joint(part, rules))
+		return true;
+	/* below 2^96: the quotient and the rest each fit with N, which is at most 4 */
+	*sensitivity = *sensitivity / whole * part->apart + (*sensitivity % whole * part->apart + whole - 1) / whole;
+	return *sensitivity < PE_LARGEST_SENSITIVITY;
 }
 
 /* ------------------------------------------------------------------
@@ -172,16 +203,16 @@ pe_plan_part_vectors(const pe_plan_part *part)
 	return part->strategy->blocks != NULL ? part->strategy->blocks->blocks : 1;
 }
 
-/* From the whole cost to a share of it. */
+/* From the whole cost to a share of it, with N. */
 static bool
-share_out(const pe_plan_part *part, bool pure, pe_u128 *sensitivity, int *lattice)
+share_out(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity, int *lattice)
 {
-	const uint64_t whole = PE_WHOLE_SHARE;
+	const uint64_t apart = is_joint(part, rules) ? part->apart : PE_WHOLE_SHARE;
 	int			finer;
 
-	if (part->share == whole)
+	if (part->share == apart)
 		return true;
-	if (!pe_share_calibrate(pure ? PE_L1 : PE_L2, *sensitivity, &whole, 1, part->share, sensitivity, &finer))
+	if (!pe_share_calibrate(pure ? PE_L1 : PE_L2, *sensitivity, &apart, 1, part->share, sensitivity, &finer))
 		return false;
 	*lattice += finer;
 	return true;
@@ -200,7 +231,7 @@ vectors_of_blocks(const pe_plan_part *part, const pe_plan_rules *rules, bool pur
 	{
 		vector[b] = (pe_noise_vector) {sensitivity[b], lattice[b], (size_t) (blocks->first[b + 1] - blocks->first[b])};
 		served = enlarge_for_numbers(part, rules, pure, &vector[b].sensitivity) &&
-			share_out(part, pure, &vector[b].sensitivity, &vector[b].lattice);
+			share_out(part, rules, pure, &vector[b].sensitivity, &vector[b].lattice);
 	}
 	pe_free(sensitivity);
 	pe_free(lattice);
@@ -217,8 +248,8 @@ pe_plan_vectors_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe
 	if (part->strategy->blocks != NULL)
 		return vectors_of_blocks(part, &own, pure, vector);
 	*vector = (pe_noise_vector) {.count = (size_t) part->strategy->rows};
-	return pe_plan_part_sensitivity(part, rules, accounting, &vector->sensitivity) &&
-		share_out(part, pure, &vector->sensitivity, &vector->lattice);
+	return own_sensitivity(part, rules, pure, &vector->sensitivity) &&
+		share_out(part, rules, pure, &vector->sensitivity, &vector->lattice);
 }
 
 pe_noise_vector *
@@ -248,7 +279,7 @@ pe_plan_vectors_of_parts(const pe_plan_part *part, int parts, const pe_plan_rule
 static bool
 is_drawn_whole(const pe_plan_part *part)
 {
-	return part->strategy->blocks == NULL && part->share == PE_WHOLE_SHARE;
+	return part->strategy->blocks == NULL && part->share == PE_WHOLE_SHARE && part->apart == 0;
 }
 
 bool
@@ -257,13 +288,13 @@ pe_plan_part_noise(const pe_plan_part *part, const pe_plan_rules *rules, pe_acco
 	const pe_plan_rules own = rules_of_part(part, rules);
 	bool		pure = accounting == PE_PURE;
 
-	*noise = (pe_noise) {.accounting = accounting, .rounded = part->share != PE_WHOLE_SHARE};
+	*noise = (pe_noise) {.accounting = accounting, .rounded = part->share != PE_WHOLE_SHARE || is_joint(part, rules)};
 	if (part->strategy->blocks == NULL)
-		return pe_plan_part_sensitivity(part, rules, accounting, &noise->sensitivity) &&
-			share_out(part, pure, &noise->sensitivity, &noise->lattice);
+		return own_sensitivity(part, rules, pure, &noise->sensitivity) &&
+			share_out(part, rules, pure, &noise->sensitivity, &noise->lattice);
 	noise->lattice = pure ? PE_SHARE_BITS : PE_SHARE_BITS / 2;
 	return unit_sensitivity(part, &own, pure, &noise->sensitivity) &&
-		share_out(part, pure, &noise->sensitivity, &noise->lattice);
+		share_out(part, rules, pure, &noise->sensitivity, &noise->lattice);
 }
 
 pe_noise *
@@ -424,6 +455,10 @@ pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums)
 	memcpy(plan->part, sums->part, (size_t) sums->parts * sizeof(*plan->part));
 	for (int i = 0; i < sums->parts; i++)
 	{
+		if (plan->part[i].pair > 0 && plan->accounting != PE_PURE)
+			pe_bug("a pair whose noise is not that of Laplace");
+		if (pe_plan_part_is_second(plan->part, i))
+			continue;
 		if (plan->part[i].share == 0 || plan->part[i].share > left)
 			pe_bug("shares of sums that are more than the whole");
 		left -= plan->part[i].share;
@@ -439,6 +474,8 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 
 	pe_plan_take_parts(plan, sums);
 	plan->rules = sums->rules;
+	if (!pe_plan_find_apart(plan->part, plan->parts, &plan->rules, ask->accounting))
+		return PE_PLAN_SENSITIVE;
 	if (!pe_plan_part_noise(&plan->part[sums->bounded], &plan->rules, ask->accounting, &bounded))
 		return PE_PLAN_SENSITIVE;
 	plan->vector = pe_plan_vectors_of_parts(plan->part, plan->parts, &plan->rules, ask->accounting, &plan->vectors);
@@ -491,6 +528,59 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 				has_limit(&plan->part[i], &sums->sum[sum]);
 	}
 	return same && sum == sums->sums;
+}
+
+/* Where a part of one table counts a row the other one does, in the same cell: sums from p and from q on. */
+static bool
+counts_alike(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, int32_t p, int32_t q)
+{
+	bool		counts = part->bound == 1 && !part->is_signed;
+
+	for (int32_t t = 0; t < tables_of_part(part); t++, p++, q++)
+	{
+		const pe_sum *one = &sums->sum[p];
+		const pe_sum *other = &sums->sum[q];
+
+		if (tables->set[p] != tables->set[q] || one->by_atom != other->by_atom ||
+			(counts && (one->kind != PE_SUM_ONE || (one->needs & ~other->needs) != 0)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether two parts are what is above and below of one number, of the same rows: sums from p and from q on. */
+static bool
+are_sides(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
+{
+	for (int32_t t = 0; t < tables_of_part(part); t++, p++, q++)
+	{
+		const pe_sum *one = &sums->sum[p];
+		const pe_sum *other = &sums->sum[q];
+
+		if (one->kind + other->kind != PE_SUM_ABOVE + PE_SUM_BELOW || one->kind < PE_SUM_ABOVE ||
+			other->kind < PE_SUM_ABOVE || one->a != other->a || one->needs != other->needs)
+			return false;
+	}
+	return true;
+}
+
+bool
+pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables, int32_t *const *column_of)
+{
+	const pe_plan_part *part = plan->part;
+	int32_t		p = 0;
+
+	for (int i = 0; i < plan->parts; p += tables_of_part(&part[i++]))
+	{
+		int32_t		q = 0;
+
+		for (int j = 0; j < plan->parts; q += tables_of_part(&part[j++]))
+			if (i != j && part[i].table > 0 && part[i].table == part[j].table &&
+				(column_of[i] != column_of[j] || !counts_alike(&part[i], sums, tables, p, q) ||
+				 (part[i].pair > 0 && part[i].pair == part[j].pair && !are_sides(&part[i], sums, p, q))))
+				return false;
+	}
+	return true;
 }
 
 int64_t

@@ -543,6 +543,17 @@ l1_distance(const int64_t *a, const int64_t *b, int32_t rows)
 	return sum;
 }
 
+/* |a + b|_1 of such entries */
+static pe_u128
+l1_sum(const int64_t *a, const int64_t *b, int32_t rows)
+{
+	pe_u128		sum = 0;
+
+	for (int32_t i = 0; i < rows; i++)
+		sum += magnitude(a[i] + b[i]);
+	return sum;
+}
+
 /* max_j |a_j|_1 */
 static pe_u128
 largest_column_l1(const pe_strategy *strategy)
@@ -622,6 +633,38 @@ largest_difference_l1(const pe_strategy *strategy, pe_u128 norm)
 	}
 	pe_free(a);
 	return largest;
+}
+
+bool
+pe_strategy_each_distances_l1(const pe_strategy *strategy,
+							  void (*take) (void *argument, int32_t column, const pe_u128 *distance,
+											const pe_u128 *sum),
+							  void *argument)
+{
+	size_t		rows = (size_t) strategy->rows;
+	size_t		columns = (size_t) strategy->columns;
+	int64_t    *a;
+	pe_u128    *distance;
+
+	if (strategy->blocks != NULL || strategy->direct || strategy->columns > PE_L1_PAIRS ||
+		largest_row_sum(strategy) >= ROW_SUM_MAX)
+		return false;
+	a = pe_alloc(columns * rows, sizeof(*a));
+	distance = pe_alloc(2 * columns, sizeof(*distance));
+	for (int32_t i = 0; i < strategy->columns; i++)
+	{
+		pe_poll();
+		column_of_matrix(strategy, i, a + (size_t) i * rows);
+		for (int32_t j = 0; j <= i; j++)
+		{
+			distance[j] = l1_distance(a + (size_t) i * rows, a + (size_t) j * rows, strategy->rows);
+			distance[columns + (size_t) j] = l1_sum(a + (size_t) i * rows, a + (size_t) j * rows, strategy->rows);
+		}
+		take(argument, i, distance, distance + columns);
+	}
+	pe_free(distance);
+	pe_free(a);
+	return true;
 }
 
 /*

@@ -225,6 +225,17 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
 									   pe_u128 *sensitivity);
 
 /*
+ * Calls take for every column i with |a_i - a_j|_1 and |a_i + a_j|_1 of all
+ * columns j <= i, exact.
+ * False, and take was not called, for blocks, for a direct strategy, for more
+ * than PE_L1_PAIRS columns, and where pe_strategy_sensitivity_l1 would be.
+ */
+extern bool pe_strategy_each_distances_l1(const pe_strategy *strategy,
+										  void (*take) (void *argument, int32_t column, const pe_u128 *distance,
+														const pe_u128 *sum),
+										  void *argument);
+
+/*
  * |a_j|^2 of every column (PE_L1: |a_j|_1), exact, for one row and add_remove; 0 where a column
  * is.  False as the sensitivities above, and for a direct strategy.
  */

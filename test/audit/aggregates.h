@@ -58,6 +58,17 @@ find_case(const char *name)
 			agg.of = &aggregate_cases[i];
 }
 
+/* What is above and below of x, both of them. */
+static bool
+is_in_pair(const pe_sum *sum)
+{
+	int			sides = 0;
+
+	for (int i = 0; i < agg.sums.sums; i++)
+		sides += agg.sum[i].kind == PE_SUM_ABOVE || agg.sum[i].kind == PE_SUM_BELOW;
+	return sides == 2 && (sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW);
+}
+
 static bool
 has_units(void)
 {
@@ -76,8 +87,13 @@ plan_aggregates(const subject *s)
 	pe_plan_sums plan = {.part = agg.part, .rules = rules, .scale = 1};
 	pe_aggregate aggregate[2];
 	pe_text_error error;
+	pe_plan_rules added = {.neighbours = agg.of->m > 0 ? s->of.neighbours : PE_ADD_REMOVE, .max_rows = rules.max_rows};
+	pe_basis	basis = pure ? PE_BASIS_BOTH_SIDES : s->of.neighbours == PE_SUBSTITUTE ? PE_BASIS_ONE_SIDE : PE_BASIS_CENTRED;
 	double		variance[PE_AGG_SUMS];
+	double		cost[PE_AGG_SUMS];
+	bool		lost[PE_AGG_SUMS];
 	uint64_t	share[PE_AGG_SUMS];
+	double		least;
 	int			count = 0;
 
 	for (; count < 2 && agg.of->text[count] != NULL; count++)
@@ -88,24 +104,34 @@ plan_aggregates(const subject *s)
 	}
 	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1};
 	agg.cells = (pe_strategy) {.classes = agg.of->groups, .columns = agg.of->groups, .rows = agg.of->groups, .inner = agg.of->groups, .objective = 1};
-	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, &agg.sums))
+	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, basis, &agg.sums))
 		pe_bug("no sums");
 	for (int i = 0; i < agg.sums.sums; i++)
 	{
 		const pe_sum *sum = &agg.sum[i];
 		pe_u128		sensitivity;
 
+		/* all of rows are of those that have x */
 		agg.part[i] = (pe_plan_part) {
 			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum),
-			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0
+			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0,
+			.table = !pe_sum_is_by_unit(sum), .pair = is_in_pair(sum)
 		};
-		if (!pe_plan_part_sensitivity(&agg.part[i], &rules, accounting, &sensitivity))
+		lost[i] = sum->kind == PE_SUM_LOST;
+		if (!pe_plan_part_sensitivity(&agg.part[i], &added, accounting, &sensitivity))
 			pe_bug("no sensitivity");
 		variance[i] = pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity;
 	}
-	pe_aggregates_share(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, NULL, variance, share);
+	pe_aggregates_costs(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, NULL, variance, cost);
+	if (!pe_plan_share(agg.part, agg.sums.sums, cost, &rules, accounting, &least))
+		pe_bug("no shares");
+	for (int i = 0; i < agg.sums.sums; i++)
+		share[i] = agg.part[i].share;
+	pe_share_lost(lost, agg.sums.sums, share);
 	for (int i = 0; i < agg.sums.sums; i++)
 		agg.part[i].share = share[i];
+	if (agg.sums.sums == 1)
+		agg.part[0].share = PE_WHOLE_SHARE;
 	plan.parts = agg.sums.sums;
 	if (pe_plan_of_sums(&ask, &plan, &agg.plan) != PE_PLAN_MADE)
 		pe_bug("no plan");

@@ -267,11 +267,11 @@ aggregate_bound_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_
 	aggregate_divided(s, false, agg.sums.number[0].most, exact, count, released);
 }
 
-/* What can move from one bound to the other is treated as one that comes and goes. */
+/* N forgotten: a row that becomes another is treated as one that comes and goes; in groups it is 2. */
 static void
 aggregate_substitute_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	aggregate_divided(s, false, s->of.mechanism->accounting == PE_PURE ? 2 : 4, exact, count, released);
+	aggregate_divided(s, true, 2, exact, count, released);
 }
 
 /* Each of two parts pays with all. */
@@ -445,8 +445,9 @@ static const fault faults[] = {
 	{"blocks without shares", {&blocks_zcdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, blocks_without_shares},
 	{"blocks without shares, Laplace", {&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3}, blocks_without_shares},
 	{"bound of a sum forgotten", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "sum", -1, 500000000, 3}, aggregate_bound_forgotten},
-	{"a sum of numbers that change", {&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3}, aggregate_substitute_forgotten},
-	{"a sum of numbers that change, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "sum", -1, 1000000000, 3}, aggregate_substitute_forgotten},
+	{"a sum of rows that change", {&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3}, aggregate_substitute_forgotten},
+	{"an average of rows that change", {&aggregate_zcdp, PE_SUBSTITUTE, 1, "avg", -1, 500000000, 3}, aggregate_substitute_forgotten},
+	{"an average of rows that change, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "avg", -1, 1000000000, 3}, aggregate_substitute_forgotten},
 	{"each part of an average pays with all", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
 	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},

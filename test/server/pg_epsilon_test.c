@@ -131,7 +131,7 @@ pe_test_sums_spec(PG_FUNCTION_ARGS)
 		elog(ERROR, "%s", error.message);
 	aggregate.number[0] = 0;
 	if (pe_domain_prepare(&domain) != PE_DOMAIN_OK || !pe_number_init(&sums.number[0], -1, 1, true, false) ||
-		!pe_aggregates_sums(&aggregate, 1, 0, 0, &sums))
+		!pe_aggregates_sums(&aggregate, 1, 0, 0, PE_BASIS_CENTRED, &sums))
 		elog(ERROR, "no such sums");
 	for (; tables.tables < sums.sums; tables.tables++)
 		set[tables.tables] = 1;

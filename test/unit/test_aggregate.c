@@ -205,6 +205,8 @@ resolve(request *r, pe_aggregate *a)
 		a->condition = a->where != NULL ? a->where[0] - 'a' : 9;
 }
 
+static pe_basis basis;			/* of what is asked; centred but where a test says otherwise */
+
 /* texts end with NULL */
 static void
 ask(request *r, uint32_t always, int units, const char *const *texts)
@@ -223,7 +225,7 @@ ask(request *r, uint32_t always, int units, const char *const *texts)
 			fail_msg("%s: %s", texts[r->aggregates], error.message);
 		resolve(r, &r->aggregate[r->aggregates]);
 	}
-	assert_true(pe_aggregates_sums(r->aggregate, r->aggregates, always, units, &r->sums));
+	assert_true(pe_aggregates_sums(r->aggregate, r->aggregates, always, units, basis, &r->sums));
 }
 
 #define ASK(r, always, units, ...) ask(r, always, units, (const char *const[]) {__VA_ARGS__, NULL})
@@ -304,6 +306,63 @@ test_sums(void **state)
 	assert_int_equal(sums_of(&r, PE_SUM_LOST), 3);
 	assert_true(r.sum[0].kind == PE_SUM_LOST && r.sum[0].most == 3 && r.aggregate[3].sum[PE_USE_N] == 0);
 	free_request(&r);
+}
+
+/* How many sums of each kind aggregates need in a basis: x has a bound at 0, y and z have none. */
+static void
+test_bases(void **state)
+{
+	static const struct
+	{
+		pe_basis	basis;
+		uint32_t	always;
+		const char *text[5];
+		int			ones;
+		int			values;
+		int			above;
+		int			below;
+	}			cases[] = {
+		{PE_BASIS_CENTRED, 7, {"sum(x)"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)"}, 0, 0, 1, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(x) where (a)"}, 0, 0, 2, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(y)"}, 1, 2, 0, 0},	/* the count is there for y */
+		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "sum(y)"}, 1, 1, 1, 0},	/* of other rows */
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "count(*)"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x) where (a)", "count(*)"}, 2, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "count(*)"}, 1, 0, 1, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"ratio(sum(x), count(*))"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "avg(x)"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "var(x)"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "share"}, 1, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"avg(x)"}, 1, 1, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"sum(x)"}, 0, 0, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)"}, 0, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"sum(y)"}, 0, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*)", "sum(x)"}, 0, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 0, {"avg(x)", "count(*)"}, 1, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*) where (a)"}, 1, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"ratio(sum(x), count(*))"}, 0, 0, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "count(*)"}, 0, 0, 2, 2},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "avg(z)"}, 1, 3, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "share"}, 1, 1, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "var(x)"}, 1, 1, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"regr_avgy(x, y)"}, 1, 1, 0, 0},
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(cases); i++)
+	{
+		request		r;
+
+		basis = cases[i].basis;
+		ask(&r, cases[i].always, 0, cases[i].text);
+		if (sums_of(&r, PE_SUM_ONE) != cases[i].ones || sums_of(&r, PE_SUM_VALUE) != cases[i].values ||
+			sums_of(&r, PE_SUM_ABOVE) != cases[i].above || sums_of(&r, PE_SUM_BELOW) != cases[i].below)
+			fail_msg("case %d: %d, %d, %d, %d", i, sums_of(&r, PE_SUM_ONE), sums_of(&r, PE_SUM_VALUE), sums_of(&r, PE_SUM_ABOVE),
+					 sums_of(&r, PE_SUM_BELOW));
+		free_request(&r);
+	}
+	basis = PE_BASIS_CENTRED;
 }
 
 /* ------------------------------------------------------------------
@@ -464,7 +523,9 @@ test_values(void **state)
 		}
 		asked = find_exact(x, all);
 		for (int i = 0; i < asked; i++)
-			check_value(&all[i], x);
+			for (basis = PE_BASIS_CENTRED; basis <= PE_BASIS_BOTH_SIDES; basis++)
+				check_value(&all[i], x);
+		basis = PE_BASIS_CENTRED;
 	}
 }
 
@@ -858,6 +919,7 @@ main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_any_text),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_bases),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_share),

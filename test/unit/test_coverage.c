@@ -191,7 +191,7 @@ ask(request *r, const char *text, pe_norm norm)
 	assert_true(pe_number_init(&r->sums.number[2], 1000, 1100, true, true));
 	assert_true(pe_aggregate_parse(text, NULL, &r->aggregate, &error));
 	resolve(&r->aggregate);
-	assert_true(pe_aggregates_sums(&r->aggregate, 1, 7, 0, &r->sums));
+	assert_true(pe_aggregates_sums(&r->aggregate, 1, 7, 0, PE_BASIS_CENTRED, &r->sums));
 	for (int s = 0; s < r->sums.sums; s++)
 		r->variance[s] = pow((double) pe_sum_bound(&r->sums, &r->sum[s]) * ldexp(1, pe_sum_shift(&r->sums, &r->sum[s])) * unit_stderr(norm), 2);
 	pe_aggregates_share(&r->sums, &r->aggregate, 1, norm, NULL, r->variance, r->share);

@@ -81,6 +81,22 @@ make_dense(pe_strategy *s, int columns)
 	s->dense[0] = 1;			/* not all are 0 */
 }
 
+/* Sums of numbers, and the count of rows that have one, by the same cells: of one table. */
+static bool
+is_of_number(const pe_sum *sum)
+{
+	return pe_sum_is_signed(sum) || (sum->kind == PE_SUM_ONE && sum->needs == PE_HAS_NUMBER(0));
+}
+
+static int
+first_of_number(const trial *t)
+{
+	for (int p = 0; p < t->parts; p++)
+		if (t->part[p].table == 1)
+			return p;
+	return t->parts - 1;
+}
+
 static void
 add_part(trial *t, pe_sum sum, int m, bool identity)
 {
@@ -97,6 +113,11 @@ add_part(trial *t, pe_sum sum, int m, bool identity)
 		.strategy = &t->strategy[p], .bound = pe_sum_bound(&t->sums, &sum), .is_signed = pe_sum_is_signed(&sum),
 		.cells = sum.kind == PE_SUM_UNITS ? m : 0, .lost = sum.kind == PE_SUM_LOST ? m : 0
 	};
+	if (identity && is_of_number(&sum))
+	{
+		t->part[p].strategy = &t->strategy[first_of_number(t)];
+		t->part[p].table = 1;
+	}
 	entries = (size_t) t->strategy[p].rows * (size_t) t->cells;
 	a = pe_alloc(entries, sizeof(*a));
 	t->a[p] = pe_alloc(entries, sizeof(int64_t));
@@ -354,6 +375,7 @@ plan_of(const trial *t, pe_accounting accounting, double cost)
 }
 
 static double closest;			/* to all of the cost */
+static double least = 1;		/* that is lost of it under substitute */
 static double worst = 1;		/* a sensitivity over that of all neighbours */
 static double exact_parts;
 
@@ -376,8 +398,10 @@ check(trial *t, pe_neighbours neighbours, pe_accounting accounting)
 	for (int p = 0; p < t->parts; p++)
 	{
 		pe_u128		sensitivity;
+		pe_u128		together;
 
 		assert_true(pe_plan_part_sensitivity(&t->part[p], &t->rules, accounting, &sensitivity));
+		assert_true(pe_plan_part_sensitivity(&plan->part[p], &t->rules, accounting, &together));
 		if ((double) sensitivity < known.part[p])
 			fail_msg("part %d of kind %d, neighbours %d, %d rows, %d cells, accounting %d: %g of a truth of %g", p, t->sum[p].kind, neighbours,
 					 t->rules.max_rows, t->part[p].cells, accounting, (double) sensitivity, known.part[p]);
@@ -385,10 +409,11 @@ check(trial *t, pe_neighbours neighbours, pe_accounting accounting)
 			worst = fmax(worst, (double) sensitivity / known.part[p]);
 		exact_parts += (double) sensitivity == known.part[p];
 		/* its share of the cost and no more */
-		assert_true(weight[p] * (double) sensitivity <= (double) t->part[p].share / (double) PE_WHOLE_SHARE);
-		assert_true(weight[p] * (double) sensitivity >= (double) t->part[p].share / (double) PE_WHOLE_SHARE * (1 - 1e-6));
+		assert_true(weight[p] * ((double) together - (plan->part[p].apart > 0)) <= (double) t->part[p].share / (double) PE_WHOLE_SHARE);
+		assert_true(weight[p] * (double) together >= (double) t->part[p].share / (double) PE_WHOLE_SHARE * (1 - 1e-6));
 	}
 	assert_true(known.together <= 1);
+	least = fmin(least, t->rules.neighbours == PE_SUBSTITUTE ? known.together : 1);
 	closest = fmax(closest, known.together);
 	free_plan(plan);
 }
@@ -457,8 +482,8 @@ test_rows(void **state)
 			}
 			check_all(&t);
 		}
-	printf("rows: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
-		   worst, exact_parts, closest);
+	printf("rows: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost, at least %.3f of substitute\n",
+		   worst, exact_parts, closest, least);
 	/* the bounds of a count, a value and a square are reached in one row */
 	assert_true(closest > 1 - 1e-5);
 	assert_true(exact_parts > 10);
@@ -470,7 +495,7 @@ test_units(void **state)
 {
 	(void) state;
 	closest = 0;
-	worst = 1;
+	least = worst = 1;
 	exact_parts = 0;
 	for (int round = 0; round < fewer(30, 10); round++)
 		for (int k = 1; k <= 2; k++)
@@ -485,8 +510,8 @@ test_units(void **state)
 				add_part(&t, k == 1 ? value : one, 0, identity);
 				check_all(&t);
 			}
-	printf("people: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
-		   worst, exact_parts, closest);
+	printf("people: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost, at least %.3f of substitute\n",
+		   worst, exact_parts, closest, least);
 	assert_true(closest > 1 - 1e-5);
 	assert_true(exact_parts > 10);
 }
@@ -698,7 +723,7 @@ simulate(trial *t, pe_accounting accounting, double cost)
 	at = 0;
 	for (int p = 0; p < t->parts; p++)
 	{
-		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &t->rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
+		pe_noise   *noise = pe_plan_noise_of_part(&plan->part[p], &t->rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
 		double		told = pe_noise_stderr(noise);
 
 		for (int r = 0; r < t->strategy[p].rows; r++, at++)
@@ -754,7 +779,7 @@ test_max_stderr(void **state)
 		sums = (pe_plan_sums) {t.parts, t.part, t.rules, i / 3, 3.5};
 		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
 		amount = pe_cost_amount(pe_plan_cost(plan));
-		noise = pe_plan_noise_of_part(&t.part[i / 3], &t.rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
+		noise = pe_plan_noise_of_part(&plan->part[i / 3], &t.rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
 		assert_true(3.5 * pe_noise_stderr(noise) <= 20 && 3.5 * pe_noise_stderr(noise) > 19.99);
 		pe_free(noise);
 		free_plan(plan);
@@ -850,7 +875,7 @@ begin_blocks(block_trial *t, const blocks_case *blocks, const block_parts *of, b
 	{
 		t->part[p] = (pe_plan_part) {
 			.strategy = of->dense[p] ? &t->cells : &t->blocks, .bound = pe_sum_bound(&t->sums, &of->sum[p]),
-			.is_signed = pe_sum_is_signed(&of->sum[p]),
+			.is_signed = pe_sum_is_signed(&of->sum[p]), .table = !of->dense[p],
 			.share = PE_WHOLE_SHARE * 2 * (uint64_t) (p + 1) / (uint64_t) (of->parts * (of->parts + 1))
 		};
 		t->rows += t->part[p].strategy->rows;
@@ -916,8 +941,8 @@ check_released(const block_trial *t, const block_parts *of, const pe_plan *plan,
 	pe_plan_measure(plan, columns, exact, released, hold);
 	for (int p = 0; p < of->parts; p++)
 	{
-		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
-		int		   *lattice = pe_plan_lattices_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
+		pe_noise   *noise = pe_plan_noise_of_part(&plan->part[p], &plan->rules, plan->accounting, nano);
+		int		   *lattice = pe_plan_lattices_of_part(&plan->part[p], &plan->rules, plan->accounting, nano);
 		const pe_blocks *blocks = t->part[p].strategy->blocks;
 
 		assert_true((lattice == NULL) == (blocks == NULL));
@@ -948,7 +973,7 @@ check_variances(const block_trial *t, const block_parts *of, const pe_plan *plan
 
 	for (int p = 0; p < of->parts; p++)
 	{
-		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &plan->rules, plan->accounting, nano);
+		pe_noise   *noise = pe_plan_noise_of_part(&plan->part[p], &plan->rules, plan->accounting, nano);
 
 		for (int v = 0; v < pe_plan_part_vectors(&t->part[p]); v++, vector++)
 		{
@@ -1100,6 +1125,98 @@ test_same_sums(void **state)
 	end_blocks(&t);
 }
 
+/* The door takes parts of one table only if each row is in one cell of both, and their count counts it. */
+static void
+test_same_tables(void **state)
+{
+	pe_strategy cells;
+	pe_plan_part part[2];
+	pe_plan_sums parts = {2, part, {.neighbours = PE_SUBSTITUTE, .max_rows = 1}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_ZCDP, .epsilon = NAN, .rho = 1, .max_stderr = NAN, .delta = 1e-6};
+	pe_sum		sum[2] = {there, value};
+	pe_sums		sums = {.numbers = 1, .conditions = 1, .sums = 2, .sum = sum};
+	uint32_t	set[2] = {1, 1};
+	pe_tables	tables = {.tables = 2, .set = set};
+	int32_t		first[3] = {0};
+	int32_t		other[3] = {0};
+	int32_t    *column_of[2] = {first, first};
+	pe_plan    *plan;
+
+	(void) state;
+	make_identity(&cells, 3);
+	assert_true(pe_number_init(&sums.number[0], 0, 10, true, true));
+	for (int p = 0; p < 2; p++)
+		part[p] = (pe_plan_part) {
+			.strategy = &cells, .bound = pe_sum_bound(&sums, &sum[p]), .is_signed = p == 1, .table = 1, .share = PE_WHOLE_SHARE / 2,
+			.apart = PE_WHOLE_SHARE	/* which no caller says */
+		};
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE && plan->part[1].apart == 2 * PE_WHOLE_SHARE);
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = one;				/* which counts others too */
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = some;				/* which does not count all */
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = there;
+	set[1] = 2;					/* by other attributes */
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	set[1] = 1;
+	sum[1].by_atom = 1;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[1].by_atom = 0;
+	column_of[1] = other;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	free_plan(plan);
+	part[1].table = 2;
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_true(plan->part[0].apart == 3 * PE_WHOLE_SHARE);
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	free_plan(plan);
+}
+
+/* A pair is above and below of one number, of the same rows. */
+static void
+test_same_pair(void **state)
+{
+	const pe_sum above = {.kind = PE_SUM_ABOVE, .needs = PE_HAS_NUMBER(0)};
+	const pe_sum below = {.kind = PE_SUM_BELOW, .needs = PE_HAS_NUMBER(0)};
+	pe_strategy cells;
+	pe_plan_part part[2];
+	pe_plan_sums parts = {2, part, {.neighbours = PE_SUBSTITUTE, .max_rows = 3}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_PURE, .epsilon = 1, .rho = NAN, .max_stderr = NAN};
+	pe_sum		sum[2] = {above, below};
+	pe_sums		sums = {.numbers = 2, .conditions = 1, .sums = 2, .sum = sum};
+	uint32_t	set[2] = {1, 1};
+	pe_tables	tables = {.tables = 2, .set = set};
+	int32_t    *column_of[2] = {NULL, NULL};
+	pe_plan    *plan;
+
+	(void) state;
+	make_identity(&cells, 3);
+	for (int n = 0; n < 2; n++)
+		assert_true(pe_number_init(&sums.number[n], 0, 10, true, true));
+	for (int p = 0; p < 2; p++)
+		part[p] = (pe_plan_part) {
+			.strategy = &cells, .bound = pe_sum_bound(&sums, &sum[p]), .table = 1, .pair = 1, .share = PE_WHOLE_SHARE
+		};
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE);
+	/* k 2 M N */
+	assert_true(ldexp((double) plan->vector[1].sensitivity, -plan->vector[1].lattice) == 3 * 20 * 2);
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = below;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = value;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = above;
+	sum[0].needs |= PE_HAS_CONDITION(0);
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = above;
+	sum[0].a = 1;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	free_plan(plan);
+}
+
 /* max_stderr: of a part of blocks its share counts too, and the block's own variance is relative to it. */
 static void
 test_max_stderr_of_blocks(void **state)
@@ -1117,7 +1234,7 @@ test_max_stderr_of_blocks(void **state)
 
 		begin_blocks(&t, &blocks_cases[0], of, pure);
 		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
-		noise = pe_plan_noise_of_part(&t.part[1], &sums.rules, accountings[a], plan->nano);
+		noise = pe_plan_noise_of_part(&plan->part[1], &sums.rules, accountings[a], plan->nano);
 		assert_true(3.5 * pe_noise_stderr(noise) <= 20 && 3.5 * pe_noise_stderr(noise) > 19.99);
 		pe_free(noise);
 		free_plan(plan);
@@ -1148,6 +1265,8 @@ main(void)
 		cmocka_unit_test(test_block_parts),
 		cmocka_unit_test(test_share_alone),
 		cmocka_unit_test(test_same_sums),
+		cmocka_unit_test(test_same_tables),
+		cmocka_unit_test(test_same_pair),
 		cmocka_unit_test(test_max_stderr_of_blocks),
 	};
 

@@ -231,11 +231,20 @@ known_bits(const world *w)
 		((UINT64_C(1) << w->domain.attributes) - 1) * PE_HAS_ATTRIBUTE(0);
 }
 
+/* Any but of a grid. */
+static int
+random_kind(void)
+{
+	int			kind = between(PE_SUM_ONE, PE_SUM_BELOW);
+
+	return kind == PE_SUM_GRID ? PE_SUM_ABOVE : kind;
+}
+
 static void
 random_sum(const world *w, pe_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
-	sum->kind = (uint8_t) (w->sums.numbers > 0 ? between(PE_SUM_ONE, PE_SUM_UNITS) : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
+	sum->kind = (uint8_t) (w->sums.numbers > 0 ? random_kind() : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
 	sum->needs = random_word() & random_word() & known_bits(w);
 	if (sum->kind == PE_SUM_UNITS && random_below(2))
 		sum->kind = PE_SUM_LOST;
@@ -343,6 +352,10 @@ plain_weight(const pe_sums *sums, const pe_sum *sum, const int32_t *u, uint64_t 
 			return rounded(2 * a * a - most * most, pe_sum_shift(sums, sum));
 		case PE_SUM_PRODUCT:
 			return rounded(a * u[sum->b], pe_sum_shift(sums, sum));
+		case PE_SUM_ABOVE:
+			return most + a;
+		case PE_SUM_BELOW:
+			return most - a;
 		default:
 			return 1;
 	}
@@ -434,6 +447,11 @@ check_bound(const pe_sums *sums, const pe_sum *sum)
 		least = weight < least ? weight : least;
 	}
 	assert_int_equal(most, bound);
+	if (!pe_sum_is_signed(sum))
+	{
+		assert_int_equal(least, 0);
+		return;
+	}
 	/* from the middle, or from the other end: all of the way, less a half that is rounded up */
 	if (sum->kind == PE_SUM_VALUE)
 		assert_int_equal(least, -bound);
@@ -458,6 +476,8 @@ test_bounds(void **state)
 			assert_true(pe_number_init(&sums.number[0], 0, mosts[i], true, true));
 			assert_true(pe_number_init(&sums.number[1], 0, mosts[j], true, true));
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_VALUE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_ABOVE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_BELOW, .a = 0, .needs = 1});
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_SQUARE, .a = 0, .needs = 1});
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = 3});
 			assert_int_equal(pe_sum_bound(&sums, &one), 1);
@@ -683,8 +703,8 @@ check_accepted(world *w)
 		const pe_sum *sum = &w->sums.sum[s];
 
 		assert_true((sum->needs & ~known_bits(w)) == 0);
-		assert_true(sum->by_atom == 0 || (sum->kind <= PE_SUM_PRODUCT && w->sums.atoms > 0));
-		if (sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT || sum->kind == PE_SUM_GRID)
+		assert_true(sum->by_atom == 0 || (pe_sum_is_of_cells(sum) && w->sums.atoms > 0));
+		if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
 		if (sum->kind == PE_SUM_PRODUCT)
 			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
@@ -751,7 +771,7 @@ test_fields(void **state)
 		switch (random_below(9))
 		{
 			case 0:
-				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_LOST + 1);
+				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_BELOW + 1);
 				break;
 			case 1:
 				sum->needs |= PE_HAS_NUMBER(w.sums.numbers);
@@ -769,7 +789,7 @@ test_fields(void **state)
 				sum->unused[random_below(lengthof(sum->unused))] = 1;
 				break;
 			case 6:
-				if (pe_sum_is_signed(sum))
+				if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 					sum->needs &= ~PE_HAS_NUMBER(sum->a);
 				else
 					sum->a = 1;
