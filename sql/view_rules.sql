@@ -88,6 +88,8 @@ SELECT said('SELECT p.patient_id AS unit, x.day FROM patients p, LATERAL (SELECT
 SELECT said('SELECT p.patient_id AS unit, x.day FROM patients p, LATERAL (SELECT s.day FROM stays s WHERE s.patient_id = p.patient_id ORDER BY s.day, s.stay_id LIMIT 1 OFFSET 1) x');
 SELECT said('SELECT p.patient_id AS unit, x.chapter FROM patients p CROSS JOIN (SELECT chapter FROM drugs ORDER BY drug_id LIMIT 3) x');
 SELECT said('SELECT p.patient_id AS unit, x.chapter FROM patients p CROSS JOIN (SELECT chapter FROM drugs ORDER BY price LIMIT 3) x');
+SELECT said('SELECT caller AS unit, topic, row_number() OVER (PARTITION BY caller ORDER BY topic) AS n, EXISTS (SELECT FROM drugs g WHERE g.chapter = topic) AS e FROM calls');
+SELECT said('SELECT caller AS unit, topic, row_number() OVER (PARTITION BY caller ORDER BY topic) AS n, EXISTS (SELECT FROM drugs g WHERE g.drug_id = length(at::text)) AS e FROM calls');
 -- images and aggregates
 SELECT said('SELECT DISTINCT patient_id AS unit, rate FROM stays');
 SELECT said('SELECT DISTINCT patient_id AS unit, cost FROM stays');
