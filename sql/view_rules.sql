@@ -133,7 +133,13 @@ SELECT said('SELECT patient_id AS unit, count(*) AS n FROM stays GROUP BY ROLLUP
 SELECT said('SELECT patient_id AS unit FROM stays INTERSECT ALL SELECT caller FROM calls');
 SELECT said('SELECT patient_id AS unit FROM stays UNION SELECT caller FROM calls');
 SELECT said('SELECT patient_id AS unit, day FROM stays UNION ALL SELECT caller, at FROM calls');
-SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN generate_series(1, 3) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n + 1 AS n FROM patients p CROSS JOIN generate_series(1, 12) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN LATERAL generate_series(p.born, 2100, 10) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN LATERAL generate_series(1, 12, p.born - 1900) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN LATERAL generate_series(1, p.patient_id) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN generate_series(1, 3) WITH ORDINALITY x(n, o)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN generate_series(1, 0, 0) x(n)');
+SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN unnest(ARRAY[1, 2]) x(n)');
 SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p JOIN (VALUES (1880, 1), (1900, 2)) x(y, n) ON p.born > x.y');
 SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p JOIN (VALUES (1880, 1/0)) x(y, n) ON p.born > x.y');
 -- expressions that cannot fail, and their neighbours that can
