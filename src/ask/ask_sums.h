@@ -350,4 +350,11 @@ extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 extern pe_stored_aggregates *pe_aggregation_restored_of(const pe_release *row, bool as_counts);
 extern void pe_aggregation_read(pe_stored_aggregates *stored);
 
+/*
+ * A request over the attributes, the predicate and the rows of a release, to be
+ * answered from it: validated, and neither measured nor priced.  Inside
+ * PE_UNDONE.
+ */
+extern pe_aggregation *pe_aggregation_over_release(const pe_release *release, const pe_request *request);
+
 #endif

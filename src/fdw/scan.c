@@ -245,7 +245,7 @@ prepare_statement(pe_statement_scans *statement)
 		pe_select  *select = lfirst(cell);
 
 		pe_select_price(select, true);
-		if (select->asks)
+		if (select->asks && select->cube == NULL)
 			call[calls++] = &select->call;
 	}
 	if (calls > 1)
@@ -428,6 +428,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		error = find_out_free(&e);
 	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
+	if (state->select->cube != NULL)
+		ExplainPropertyText("Cube", pe_cube_text(state->select->cube), es);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
 	if (e.quote != NULL)

@@ -11,6 +11,7 @@
 
 #include "ask/sums_call.h"
 #include "fdw/groups.h"
+#include "fdw/over_cube.h"
 #include "fdw/pushdown.h"
 #include "fdw/target_list.h"
 
@@ -29,6 +30,8 @@ typedef struct pe_select
 	Relation	relation;		/* open while the scan is */
 	EState	   *estate;
 
+	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked */
+	pe_over_cube over;
 	pe_sight   *sight;
 	pe_condition *where;
 	pe_groups  *groups;
