@@ -157,6 +157,7 @@ char *
 pe_cube_measured_text(const pe_cube *cube)
 {
 	const pe_aggregation *g = &cube->stored->aggregation;
+	const char *workload = g->space[0].workload.canonical;
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -166,7 +167,8 @@ pe_cube_measured_text(const pe_cube *cube)
 		return text.data;
 	appendStringInfoString(&text, " by ");
 	append_names(&text, cube->attribute, cube->attributes);
-	appendStringInfo(&text, ", %s", pe_text_of_workload(&g->space[0].workload, g->columns, g->groups));
+	if (strcmp(pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), "identity") != 0)
+		appendStringInfo(&text, ", workload %.*s", (int) strcspn(workload, "|"), workload);
 	return text.data;
 }
 

@@ -526,6 +526,7 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 	if (!pe_aggregation_is_counts(g) && t->variance != NULL && is_same_space(s, t))
 	{
 		derived->variance = t->variance;
+		derived->own = t->own;
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */

@@ -272,21 +272,38 @@ mode_options(const exposed *e)
 	return e->epsilon != NULL ? psprintf(", epsilon %s", quote_literal_cstr(e->epsilon)) : "";
 }
 
-/* Of a cube the columns that it has answers by, or sums of. */
+/* The columns that a cube has answers by, or sums of, each once. */
+static char **
+columns_of_cube(const pe_cube *cube, int *count)
+{
+	char	  **column = palloc((cube->attributes + cube->numbers + 1) * sizeof(char *));
+
+	*count = cube->attributes;
+	memcpy(column, cube->attribute, cube->attributes * sizeof(char *));
+	for (int i = 0; i < cube->numbers; i++)
+	{
+		bool		there = false;
+
+		for (int a = 0; a < cube->attributes; a++)
+			there |= strcmp(cube->attribute[a], cube->number[i]) == 0;
+		if (!there)
+			column[(*count)++] = cube->number[i];
+	}
+	return column;
+}
+
 static char *
 table_text(const exposed *e, const char *name, const char *options)
 {
-	const pe_cube *cube = e->cube;
-	const char *id;
+	int			count;
 	char	  **column;
+	const char *id;
 	char	   *columns;
 
-	if (cube == NULL)
+	if (e->cube == NULL)
 		return create_text(name, e->dataset, "dp", options);
-	column = palloc((cube->attributes + cube->numbers + 1) * sizeof(char *));
-	memcpy(column, cube->attribute, cube->attributes * sizeof(char *));
-	memcpy(column + cube->attributes, cube->number, cube->numbers * sizeof(char *));
-	columns = pe_public_columns_of(e->dataset, column, cube->attributes + cube->numbers, &id);
+	column = columns_of_cube(e->cube, &count);
+	columns = pe_public_columns_of(e->dataset, column, count, &id);
 	return text_of_table(name, columns, e->dataset, id, "dp", options);
 }
 

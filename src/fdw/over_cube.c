@@ -46,6 +46,31 @@ pe_cube_within(const pe_cube *cube, const pe_sight *s)
 	return within;
 }
 
+/* The cells of an attribute that the release's predicate leaves; NULL: all. */
+static const bool *
+cells_left(const pe_cube *cube, const char *name)
+{
+	for (int i = 0; i < cube->attributes; i++)
+		if (strcmp(cube->attribute[i], name) == 0)
+			return cube->stored->aggregation.space[0].possible_of[i];
+	return NULL;
+}
+
+pe_condition *
+pe_cube_where(const pe_cube *cube, const pe_sight *s, pe_condition *where, const Bitmapset *attributes)
+{
+	int			a = -1;
+
+	while ((a = bms_next_member(attributes, a)) >= 0)
+	{
+		const bool *left = cells_left(cube, s->declared->attribute[a].name);
+
+		if (left != NULL)
+			where = pe_condition_and(s, where, pe_condition_cells(s, a, left, false));
+	}
+	return where;
+}
+
 static void
 check_attribute(const pe_over_cube *o, int attribute)
 {

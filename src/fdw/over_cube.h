@@ -36,6 +36,10 @@ typedef struct pe_over_cube
 /* The attributes of a sight that a cube has counts by. */
 extern Bitmapset *pe_cube_within(const pe_cube *cube, const pe_sight *sight);
 
+/* A condition, and that the release's predicate leaves the cells of these attributes: others are no groups. */
+extern pe_condition *pe_cube_where(const pe_cube *cube, const pe_sight *sight, pe_condition *where,
+								   const Bitmapset *attributes);
+
 /* 0A000 if the cube has not all attributes that groups are by. */
 extern void pe_over_cube_begin(pe_over_cube *over);
 

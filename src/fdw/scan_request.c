@@ -392,12 +392,31 @@ pe_select_open(pe_select *s)
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 }
 
+/* That expressions of GROUP BY look at. */
+static Bitmapset *
+grouped_attributes(const pe_select *s)
+{
+	Bitmapset  *grouped = NULL;
+	ListCell   *cell;
+
+	foreach(cell, s->plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+
+		if (entry->ressortgroupref != 0)
+			grouped = bms_add_members(grouped, pe_sight_attributes(s->sight, (Node *) entry->expr));
+	}
+	return grouped;
+}
+
 void
 pe_select_translate(pe_select *s)
 {
 	s->plan->where = pe_unit_column_decided(s->sight, s->plan->where);
 	s->plan->targets = pe_unit_column_decided(s->sight, s->plan->targets);
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
+	if (s->cube != NULL)
+		s->where = pe_cube_where(s->cube, s->sight, s->where, grouped_attributes(s));
 	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
 	translate_targets(s);
 	find_rows(s);
@@ -498,8 +517,18 @@ check_declared(const pe_select *s)
 	const pe_aggregation *g = s->call.aggregation;
 	int			count = PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS;
 
-	if (s->cube != NULL ? !pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count)
-		: !pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
+	if (s->cube != NULL)
+	{
+		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count))
+			return;
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("an attribute of the SELECT was altered after release " INT64_FORMAT,
+						s->cube->stored->release.id),
+				 errhint("Measure a cube anew, and make the relation of it by dp.expose(..., release => ..., "
+						 "replace => true).")));
+	}
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
