@@ -1689,6 +1689,12 @@ CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DE
 COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean, bigint) IS
     'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; release: a cube, every SELECT is answered from this release or refused, free, and its readers need SELECT and no budget; returns the view''s name';
 
+CREATE FUNCTION dp.advise_cube(dataset text, statements text[], epsilon double precision DEFAULT 1, budget name DEFAULT NULL)
+    RETURNS TABLE (part text, number integer, question text, stderr double precision, hint text)
+    AS 'MODULE_PATHNAME', 'pe_sql_advise_cube' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20;
+COMMENT ON FUNCTION dp.advise_cube(text, text[], double precision, name) IS
+    'the cube for a list of SELECTs, as the log of a tool has them: the call that measures it at this epsilon, the standard error that each statement and each roll-up has from it, and why a statement is not answered; statements are planned and not run, nothing is charged';
+
 -- They are computed by the wrapper alone.
 CREATE FUNCTION dp_internal.of_dataset(double precision) RETURNS double precision
     AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;

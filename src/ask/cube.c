@@ -67,16 +67,14 @@ has_count(const pe_aggregation *g)
 	return false;
 }
 
-/* Of a release whose row and values are read. */
 static pe_cube *
-make_cube(const pe_release *r)
+cube_of(pe_stored_aggregates *stored)
 {
 	pe_cube    *cube = palloc0(sizeof(*cube));
-	pe_aggregation *g;
+	const pe_aggregation *g = &stored->aggregation;
 
-	cube->stored = pe_aggregation_restored_of(r, r->workload_text != NULL);
-	check_parts(cube->stored);
-	g = &cube->stored->aggregation;
+	check_parts(stored);
+	cube->stored = stored;
 	cube->attributes = g->groups;
 	cube->attribute = palloc(Max(g->groups, 1) * sizeof(char *));
 	for (int i = 0; i < g->groups; i++)
@@ -87,6 +85,13 @@ make_cube(const pe_release *r)
 		cube->number[i] = g->number_column[i]->name;
 	cube->counts = has_count(g);
 	return cube;
+}
+
+/* Of a release whose row and values are read. */
+static pe_cube *
+make_cube(const pe_release *r)
+{
+	return cube_of(pe_aggregation_restored_of(r, r->workload_text != NULL));
 }
 
 /* What was measured, with the strategies of then. */
@@ -131,6 +136,46 @@ pe_cube_of_release(int64 id, char **digest)
 	cube = make_cube(&r);
 	PE_END_UNDONE();
 	return cube;
+}
+
+pe_cube *
+pe_cube_of_request(const pe_request *request)
+{
+	pe_stored_aggregates *s = palloc0(sizeof(*s));
+	pe_aggregation *g;
+	char	  **never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
+
+	PE_UNDONE();
+	g = pe_aggregation_validate(request, false);
+	PE_END_UNDONE();
+	pe_aggregation_measure(g);
+	pe_aggregation_price(g);
+	s->request = *request;
+	s->aggregation = *g;
+	s->release = (pe_release) {
+		.version = g->asked.version, .dataset = g->asked.dataset, .kind = PE_MEASUREMENT, .complete = g->complete,
+		.accounting = g->asked.ask.accounting, .cells_per_unit = g->cells_per_unit, .never_null = never_null,
+		.never_nulls = pe_aggregation_never_null(g, never_null),
+		.nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting)
+	};
+	return cube_of(s);
+}
+
+pe_cube *
+pe_cube_of_attributes(char **name, int names)
+{
+	pe_cube    *cube = palloc0(sizeof(*cube));
+
+	cube->attributes = names;
+	cube->attribute = name;
+	cube->counts = true;
+	return cube;
+}
+
+double
+pe_cube_epsilon(const pe_cube *cube)
+{
+	return pe_plan_epsilon(cube->stored->aggregation.asked.plan);
 }
 
 /* ------------------------------------------------------------------
@@ -185,7 +230,7 @@ refuse_lack(const pe_cube *cube, const char *message, const char *hint)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("%s", message),
-			 errdetail("Release " INT64_FORMAT " has %s.", cube->stored->release.id, pe_cube_measured_text(cube)),
+			 errdetail("It has %s.", pe_cube_measured_text(cube)),
 			 errhint("%s " ADVISED, hint)));
 }
 

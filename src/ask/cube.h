@@ -13,7 +13,7 @@
 
 typedef struct pe_cube
 {
-	pe_stored_aggregates *stored;	/* the release, with what it measured */
+	pe_stored_aggregates *stored;	/* the release, with what it measured; NULL: none */
 	int			attributes;
 	char	  **attribute;		/* that its counts are by */
 	int			numbers;
@@ -35,10 +35,21 @@ extern pe_cube *pe_cube_open(Oid relation, Oid reader);
 extern pe_cube *pe_cube_of_release(int64 release, char **digest);
 
 /*
+ * What a request would measure, priced and not charged: the errors of answers
+ * from it.  And one that has all attributes of a dataset and is no request, so
+ * that what it would be asked can be found out.  Not inside PE_UNDONE.
+ */
+extern pe_cube *pe_cube_of_request(const pe_request *request);
+extern pe_cube *pe_cube_of_attributes(char **name, int names);
+
+/*
  * Validates the call's request, which is over the attributes and the predicate
  * of its cube, and answers it.  0A000 if the cube lacks something.
  */
 extern void pe_cube_prepare(pe_aggregate_call *call);
+
+/* The epsilon of a request that would be measured. */
+extern double pe_cube_epsilon(const pe_cube *cube);
 
 /* "release 17 of 2026-11-28 03:20, data version 1", and what it measured, for EXPLAIN and messages. */
 extern char *pe_cube_text(const pe_cube *cube);

@@ -1118,9 +1118,10 @@ pe_known *
 pe_known_from(pe_aggregation *g, pe_stored_aggregates *stored, pe_known_lack *lack)
 {
 	const pe_aggregation *of = &stored->aggregation;
-	look		l = {.asked = g, .row = &stored->release, .stored = stored, .answers = true, .undetermined = -1};
+	look		l = {.asked = g, .row = &stored->release, .stored = stored, .undetermined = -1};
 	pe_known   *known;
 
+	l.answers = stored->measured != NULL;
 	l.known.noise = pe_aggregation_noise(of, stored->release.nano);
 	*lack = (pe_known_lack) {g->on_grid ? 0 : lacking_aggregate(g, of), -1};
 	if (lack->aggregate >= 0 || !all_follow(g, of))

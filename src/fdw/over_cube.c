@@ -50,7 +50,7 @@ pe_cube_within(const pe_cube *cube, const pe_sight *s)
 static const bool *
 cells_left(const pe_cube *cube, const char *name)
 {
-	for (int i = 0; i < cube->attributes; i++)
+	for (int i = 0; i < cube->attributes && cube->stored != NULL; i++)
 		if (strcmp(cube->attribute[i], name) == 0)
 			return cube->stored->aggregation.space[0].possible_of[i];
 	return NULL;
@@ -418,6 +418,29 @@ append_term(StringInfo text, const pe_over_cube *o, const pe_grouping_set *set, 
 	}
 	if (!any)
 		appendStringInfoString(text, "total");
+}
+
+List *
+pe_over_cube_sets(const pe_over_cube *o)
+{
+	int			sets = o->groups->attributes > 0 ? o->groups->sets : 1;
+	List	   *all = NIL;
+	ListCell   *cell;
+
+	foreach(cell, o->variants)
+		for (int i = 0; i < sets; i++)
+		{
+			Bitmapset  *set = NULL;
+
+			for (int a = 0; a < attributes_of(o); a++)
+			{
+				over_cells	c = cells_of(o, &o->groups->set[i], lfirst(cell), a);
+
+				set = is_total(&c) ? set : bms_add_member(set, a);
+			}
+			all = lappend(all, set);
+		}
+	return all;
 }
 
 char *

@@ -166,6 +166,26 @@ is_ours(const ForeignScan *scan)
 	return OidIsValid(scan->fs_server) && GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan == begin;
 }
 
+List *
+pe_selects_of_statement(EState *estate)
+{
+	List	   *selects = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_scans_of_plan(estate->es_plannedstmt))
+	{
+		const pe_scan_of_plan *found = lfirst(cell);
+		pe_select  *select = is_ours(found->scan) && !found->is_dead ? read_select(estate, found->scan, 0) : NULL;
+
+		if (select == NULL)
+			continue;
+		if (select->plan->parameters != NIL)
+			pe_refuse_translation("a test with a sub-select", "Write its value.");
+		selects = lappend(selects, select);
+	}
+	return selects;
+}
+
 /* All that a statement with a parallel part will ask. */
 static void
 add_all(pe_statement_scans *statement)

@@ -342,7 +342,7 @@ ask_cube(pe_select *s)
 		request->sums.aggregate[request->sums.aggregates++] = "count(*)";
 	request->attribute = s->cube->attribute;
 	request->attributes = s->cube->attributes;
-	request->predicate = s->cube->stored->release.predicate_text;
+	request->predicate = s->cube->stored != NULL ? s->cube->stored->release.predicate_text : NULL;
 	if (s->asks)
 		request->workload = pe_over_cube_workload(o);
 	s->call.cube = s->cube;
@@ -375,13 +375,13 @@ void
 pe_select_open(pe_select *s)
 {
 	pe_settings_check_select();
-	if (pe_fdw_is_cube(s->plan->relation))
+	if (s->cube == NULL && pe_fdw_is_cube(s->plan->relation))
 		s->cube = pe_cube_open(s->plan->relation, pe_scan_reader(s->scan, s->estate));
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
 	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation),
 							 list_concat_copy(s->plan->where, s->plan->targets));
-	if (s->cube != NULL && s->cube->stored->release.dataset->id != s->sight->declared->id)
+	if (s->cube != NULL && s->cube->stored != NULL && s->cube->stored->release.dataset->id != s->sight->declared->id)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("release " INT64_FORMAT " is of another dataset than \"%s\"",
@@ -472,6 +472,12 @@ static double
 first_error(const pe_select *s)
 {
 	return errors_of(s)[0] * factor_of_merged(s);
+}
+
+double
+pe_select_error(const pe_select *s)
+{
+	return s->asks ? first_error(s) : 0;
 }
 
 /* At one price: "epsilon 0.1: standard error 12.3". */

@@ -30,7 +30,7 @@ typedef struct pe_select
 	Relation	relation;		/* open while the scan is */
 	EState	   *estate;
 
-	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked */
+	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked, unless it is set before */
 	pe_over_cube over;
 	pe_sight   *sight;
 	pe_condition *where;
@@ -57,6 +57,9 @@ typedef struct pe_select
  * them is translated, as that calls functions of users.
  */
 extern void pe_select_open(pe_select *select);
+
+/* The largest standard error of its first aggregate, of all rows; NaN: it is not known.  Priced before. */
+extern double pe_select_error(const pe_select *select);
 
 /* What it asks; everything that can be refused is. */
 extern void pe_select_translate(pe_select *select);
