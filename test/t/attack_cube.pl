@@ -81,15 +81,15 @@ for my $sql ('SELECT peek(sex), count(*) FROM board GROUP BY 1', q{SELECT count(
 {
 	my ($status, $out, $err) = ask($node, 'guest', $sql);
 
-	is($status, 0, "[82] $sql");
-	like($err, qr/role guest of session guest/, '[82] his function runs as himself');
-	unlike($err, qr/role (?!guest of)|is open|are open/, '[82] and as nobody else');
+	is($status, 0, "[100] $sql");
+	like($err, qr/role guest of session guest/, '[100] his function runs as himself');
+	unlike($err, qr/role (?!guest of)|is open|are open/, '[100] and as nobody else');
 }
 # one that drops what is read next
 ask_ok($node, 'curator', qq{SELECT dp.expose('people', 'public.gone', release => $release); GRANT SELECT ON gone TO guest; ALTER VIEW gone OWNER TO curator});
 ask_ok($node, 'guest', q{
 	CREATE FUNCTION spoil(x text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN BEGIN EXECUTE 'ALTER FOREIGN TABLE gone_foreign OPTIONS (DROP payload)'; EXCEPTION WHEN OTHERS THEN NULL; END; RETURN x; END $$});
-is(ask_ok($node, 'guest', 'SELECT count(*) FROM (SELECT spoil(sex), count(*) FROM gone GROUP BY 1) x'), '2', '[82] one that tries to alter the relation');
+is(ask_ok($node, 'guest', 'SELECT count(*) FROM (SELECT spoil(sex), count(*) FROM gone GROUP BY 1) x'), '2', '[100] one that tries to alter the relation');
 
 # ---- After the owner lost the right ----
 
