@@ -104,9 +104,9 @@ typedef struct pe_known_lack
 
 /*
  * From one release, whose measurements are read, with the noise that it has (of
- * one without values, which is to be measured, the errors alone); NULL, with what it lacks, if it does not determine all of the request.  The
- * request is over the release (pe_aggregation_over_release).  Not inside
- * PE_UNDONE.
+ * one without values, which is to be measured, the errors alone); NULL, with
+ * what it lacks, if it does not determine all of the request.  The request is
+ * over the release (pe_aggregation_over_release).  Not inside PE_UNDONE.
  */
 extern pe_known *pe_known_from(pe_aggregation *aggregation, pe_stored_aggregates *stored, pe_known_lack *lack);
 

@@ -3,8 +3,8 @@
  *	  dp.advise_cube: the cube for a list of SELECTs, as a tool's log has them, and its errors.
  *
  * Statements are planned and not run, as EXPLAIN does: no row is read, nothing
- * is charged, and who calls needs what EXPLAIN of them needs.  What each of them
- * tells apart together becomes a table of the cube.
+ * is charged, and who calls needs what EXPLAIN of them needs.  The
+ * attributes that one of them distinguishes together become a table of the cube.
  */
 #include "postgres.h"
 
@@ -126,7 +126,8 @@ add_aggregate(advice *a, char *text)
 static void
 check_aggregate(const char *text)
 {
-	if (strncmp(text, "quantile(", 9) == 0 || strncmp(text, "median(", 7) == 0 || strncmp(text, "count(distinct", 14) == 0)
+	if (strncmp(text, "quantile(", 9) == 0 || strncmp(text, "median(", 7) == 0 ||
+		strncmp(text, "count(distinct", 14) == 0)
 		pe_refuse_translation(psprintf("%s by a cube", text), "Ask for it by itself, or publish it.");
 }
 

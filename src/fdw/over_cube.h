@@ -46,7 +46,7 @@ extern void pe_over_cube_begin(pe_over_cube *over);
 /* Terms over the wanted texts, as terms over aggregates and variants; none of what no row meets. */
 extern List *pe_over_cube_terms(pe_over_cube *over, const pe_wanted *wanted, const List *terms);
 
-/* The attributes whose cells are told apart together: Bitmapset *, of each variant and grouping set. */
+/* The attributes whose cells are distinguished together: Bitmapset *, of each variant and grouping set. */
 extern List *pe_over_cube_sets(const pe_over_cube *over);
 
 /* The workload of all variants. */

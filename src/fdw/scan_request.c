@@ -387,7 +387,7 @@ pe_select_open(pe_select *s)
 				 errmsg("release " INT64_FORMAT " is of another dataset than \"%s\"",
 						s->cube->stored->release.id, s->sight->dataset),
 				 errhint("The owner makes the relation anew by dp.expose(..., release => ..., replace => true).")));
-	s->wanted.apart = s->cube != NULL;
+	s->wanted.apart = s->sight->of_cube = s->cube != NULL;
 	if (s->cube != NULL)
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 }
