@@ -53,6 +53,12 @@ SELECT try('SELECT region, count(*) FROM wide_v WHERE items > 7 GROUP BY 1');
 SELECT try('SELECT min(age), max(age), count(DISTINCT region) FROM wide_v', 'SELECT 15 AS min, 95 AS max, 4 AS count');
 SELECT region, count(*), round(dp.stderr_count(*)::numeric, 3) AS stderr, round(dp.lower95_count(*)) AS lower, round(dp.upper95_count(*)) AS upper FROM wide_v WHERE age < 55 GROUP BY 1 ORDER BY 1;
 
+-- values of a column are weights of one query
+SELECT try('SELECT region, sum(items), avg(items) FROM small_v GROUP BY 1');
+SELECT try('SELECT sum(items * 2.5 - 1) AS s, avg(items) FILTER (WHERE returned) AS a FROM small_v');
+SELECT try('SELECT returned, sum(CASE region WHEN ''north'' THEN 1 WHEN ''south'' THEN -2 WHEN ''east'' THEN 5.5 END) FROM small_v GROUP BY 1');
+SELECT round((dp.stderr_sum(items) / dp.stderr_count(*))::numeric, 3) AS ratio, round(sqrt(5.0 / 3), 3) AS of_weights FROM small_v;
+
 -- 2. What the cube lacks.
 SELECT refused('SELECT amount, count(*) FROM wide_v GROUP BY 1');
 SELECT refused('SELECT count(*) FROM wide_v WHERE amount < 50');

@@ -312,6 +312,10 @@ extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggrega
 extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows,
 									 double variance, double *stderr_);
 
+/* What would be answered at these values, of all groups: result[group * aggregates + i]. */
+extern pe_aggregate_result *pe_aggregation_reference(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
+													 double rows);
+
 /*
  * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at
  * reference values for so many in each group.

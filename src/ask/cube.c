@@ -166,8 +166,8 @@ pe_cube_of_attributes(char **name, int names)
 {
 	pe_cube    *cube = palloc0(sizeof(*cube));
 
-	cube->attributes = names;
-	cube->attribute = name;
+	cube->attributes = cube->numbers = names;
+	cube->attribute = cube->number = name;
 	cube->counts = true;
 	return cube;
 }

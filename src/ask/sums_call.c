@@ -222,6 +222,16 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 }
 
 pe_aggregate_call
+pe_aggregate_call_reference(const pe_aggregate_call *c, double rows)
+{
+	pe_aggregate_call reference = *c;
+
+	reference.result = pe_aggregation_reference(c->known->aggregation, &c->known->noise, rows);
+	find_errors(&reference, PE_MISS);
+	return reference;
+}
+
+pe_aggregate_call
 pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 {
 	pe_aggregate_call wide = *c;

@@ -37,6 +37,9 @@ extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
 /* The largest standard error of each aggregate, of those that depend on rows at `rows` in each group. */
 extern void pe_aggregate_call_errors(const pe_aggregate_call *call, double rows, double *stderr_);
 
+/* Of a cube: the call as it would be answered, with so many rows in each group. */
+extern pe_aggregate_call pe_aggregate_call_reference(const pe_aggregate_call *call, double rows);
+
 /* What the plan costs, in nano-units. */
 extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
 

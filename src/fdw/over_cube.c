@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -27,23 +29,41 @@ attribute_of(const pe_over_cube *o, int attribute)
 }
 
 static bool
-cube_has(const pe_cube *cube, const char *name)
+is_among(char *const *names, int count, const char *name)
 {
-	for (int i = 0; i < cube->attributes; i++)
-		if (strcmp(cube->attribute[i], name) == 0)
+	for (int i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+static bool
+cube_has(const pe_cube *cube, const char *name)
+{
+	return is_among(cube->attribute, cube->attributes, name);
+}
+
+static Bitmapset *
+attributes_among(const pe_sight *s, char *const *names, int count)
+{
+	Bitmapset  *among = NULL;
+
+	for (int i = 0; i < s->declared->attributes; i++)
+		if (is_among(names, count, s->declared->attribute[i].name))
+			among = bms_add_member(among, i);
+	return among;
 }
 
 Bitmapset *
 pe_cube_within(const pe_cube *cube, const pe_sight *s)
 {
-	Bitmapset  *within = NULL;
+	return attributes_among(s, cube->attribute, cube->attributes);
+}
 
-	for (int i = 0; i < s->declared->attributes; i++)
-		if (cube_has(cube, s->declared->attribute[i].name))
-			within = bms_add_member(within, i);
-	return within;
+Bitmapset *
+pe_cube_summed(const pe_cube *cube, const pe_sight *s)
+{
+	return attributes_among(s, cube->number, cube->numbers);
 }
 
 /* The cells of an attribute that the release's predicate leaves; NULL: all. */
@@ -102,22 +122,30 @@ refuse_boxes(void)
 						  "Ask for its parts by FILTER, each with columns joined by AND, and add them up.");
 }
 
+/* A box with other weights of one attribute. */
+static pe_box *
+with_weights(const pe_over_cube *o, const pe_box *box, int attribute, const int32 *weight)
+{
+	pe_box	   *other = palloc(sizeof(*other));
+
+	other->weight = palloc(attributes_of(o) * sizeof(*other->weight));
+	memcpy(other->weight, box->weight, attributes_of(o) * sizeof(*other->weight));
+	other->weight[attribute] = weight;
+	return other;
+}
+
 /* The rows of a box that meet a test of one attribute too; NULL: none. */
 static pe_box *
 narrowed(const pe_over_cube *o, const pe_box *box, int attribute, const bool *cells)
 {
 	int32		count = attribute_of(o, attribute)->cells;
-	const bool *old = box->cells[attribute];
-	bool	   *both = palloc(count * sizeof(bool));
-	pe_box	   *narrow = palloc(sizeof(*narrow));
+	const int32 *old = box->weight[attribute];
+	int32	   *both = palloc(count * sizeof(int32));
 	int32		left = 0;
 
-	narrow->cells = palloc(attributes_of(o) * sizeof(*narrow->cells));
-	memcpy(narrow->cells, box->cells, attributes_of(o) * sizeof(*narrow->cells));
 	for (int32 i = 0; i < count; i++)
-		left += both[i] = cells[i] && (old == NULL || old[i]);
-	narrow->cells[attribute] = left < count ? both : NULL;
-	return left > 0 ? narrow : NULL;
+		left += both[i] = cells[i] && (old == NULL || old[i] != 0);
+	return left > 0 ? with_weights(o, box, attribute, left < count ? both : NULL) : NULL;
 }
 
 static List *boxes_of(const pe_over_cube *o, const pe_condition *c, bool negated, List *within);
@@ -207,18 +235,30 @@ place_of_text(List **texts, char *text)
 }
 
 static bool
-is_same_box(const pe_over_cube *o, const pe_box *one, const pe_box *other)
+is_same_in(const pe_over_cube *o, const pe_box *one, const pe_box *other, int a)
 {
+	const int32 *weight = one->weight[a];
+	const int32 *others = other->weight[a];
+
+	return (weight == NULL) == (others == NULL) &&
+		(weight == NULL || memcmp(weight, others, attribute_of(o, a)->cells * sizeof(int32)) == 0);
+}
+
+/* The one attribute that two boxes differ in; -1: they are the same, -2: they differ in several. */
+static int
+differing_attribute(const pe_over_cube *o, const pe_box *one, const pe_box *other)
+{
+	int			attribute = -1;
+
 	for (int a = 0; a < attributes_of(o); a++)
 	{
-		const bool *cells = one->cells[a];
-		const bool *others = other->cells[a];
-
-		if ((cells == NULL) != (others == NULL) ||
-			(cells != NULL && memcmp(cells, others, attribute_of(o, a)->cells * sizeof(bool)) != 0))
-			return false;
+		if (is_same_in(o, one, other, a))
+			continue;
+		if (attribute >= 0)
+			return -2;
+		attribute = a;
 	}
-	return true;
+	return attribute;
 }
 
 static int
@@ -227,7 +267,7 @@ place_of_box(pe_over_cube *o, pe_box *box)
 	ListCell   *cell;
 
 	foreach(cell, o->variants)
-		if (is_same_box(o, lfirst(cell), box))
+		if (differing_attribute(o, lfirst(cell), box) == -1)
 			return foreach_current_index(cell);
 	o->variants = lappend(o->variants, box);
 	return list_length(o->variants) - 1;
@@ -238,14 +278,118 @@ all_cells(const pe_over_cube *o)
 {
 	pe_box	   *box = palloc(sizeof(*box));
 
-	box->cells = palloc0(Max(attributes_of(o), 1) * sizeof(*box->cells));
+	box->weight = palloc0(Max(attributes_of(o), 1) * sizeof(*box->weight));
 	return box;
 }
 
-List *
-pe_over_cube_terms(pe_over_cube *o, const pe_wanted *wanted, const List *terms)
+/* So many times an aggregate, over a box. */
+typedef struct boxed_term
 {
-	List	   *made = NIL;
+	double		factor;
+	int			aggregate;
+	pe_box	   *box;
+} boxed_term;
+
+/* Boxes of one aggregate that differ in one attribute alone. */
+typedef struct alike_terms
+{
+	int			attribute;		/* -1: there is one box */
+	List	   *terms;			/* boxed_term * */
+} alike_terms;
+
+/* Whether it differs from the first of them in no other attribute than the others do. */
+static bool
+is_alike(const pe_over_cube *o, alike_terms *alike, const boxed_term *term)
+{
+	const boxed_term *first = linitial(alike->terms);
+	int			attribute = differing_attribute(o, first->box, term->box);
+
+	if (first->aggregate != term->aggregate || attribute < 0 ||
+		(alike->attribute >= 0 && alike->attribute != attribute))
+		return false;
+	alike->attribute = attribute;
+	return true;
+}
+
+static List *
+with_term(const pe_over_cube *o, List *all, boxed_term *term)
+{
+	alike_terms *made = palloc(sizeof(*made));
+	ListCell   *cell;
+
+	foreach(cell, all)
+	{
+		alike_terms *alike = lfirst(cell);
+
+		if (is_alike(o, alike, term))
+		{
+			alike->terms = lappend(alike->terms, term);
+			return all;
+		}
+	}
+	*made = (alike_terms) {-1, list_make1(term)};
+	return lappend(all, made);
+}
+
+/* The largest weight that a workload can have, and a number that is whole up to rounding. */
+#define MOST_WEIGHT 1e7
+#define IS_WHOLE(x) (fabs((x) - rint(x)) <= 1e-9 * fabs(x))
+
+static bool
+are_weights(const List *terms, double unit)
+{
+	const ListCell *cell;
+
+	foreach(cell, terms)
+	{
+		double		weight = ((const boxed_term *) lfirst(cell))->factor / unit;
+
+		if (!IS_WHOLE(weight) || fabs(weight) > MOST_WEIGHT)
+			return false;
+	}
+	return true;
+}
+
+/* What all factors are whole multiples of: the first of them, or a decimal unit; 0: nothing. */
+static double
+unit_of(const List *terms)
+{
+	double		first = ((const boxed_term *) linitial(terms))->factor;
+
+	if (first != 0 && are_weights(terms, first))
+		return first;
+	for (double unit = 1; unit >= 1e-7; unit /= 10)
+		if (are_weights(terms, unit))
+			return unit;
+	return 0;
+}
+
+/* Terms that are alike as one, whose box has their factors as weights, in units. */
+static boxed_term *
+joined(const pe_over_cube *o, const alike_terms *alike, double unit)
+{
+	const boxed_term *first = linitial(alike->terms);
+	int32		count = attribute_of(o, alike->attribute)->cells;
+	int32	   *weight = palloc0(count * sizeof(int32));
+	boxed_term *all = palloc(sizeof(*all));
+	ListCell   *cell;
+
+	foreach(cell, alike->terms)
+	{
+		const boxed_term *term = lfirst(cell);
+		const int32 *of_term = term->box->weight[alike->attribute];
+
+		for (int32 i = 0; i < count; i++)
+			weight[i] += (of_term != NULL ? of_term[i] : 1) * (int32) rint(term->factor / unit);
+	}
+	*all = (boxed_term) {unit, first->aggregate, with_weights(o, first->box, alike->attribute, weight)};
+	return all;
+}
+
+static List *
+boxed_terms(pe_over_cube *o, const pe_wanted *wanted, const List *terms)
+{
+	List	   *all = NIL;
 	const ListCell *cell;
 	ListCell   *box;
 
@@ -257,13 +401,43 @@ pe_over_cube_terms(pe_over_cube *o, const pe_wanted *wanted, const List *terms)
 		boxes = boxes_of(o, list_nth(wanted->conditions, summand->wanted), false, boxes);
 		foreach(box, boxes)
 		{
-			pe_summand *term = palloc(sizeof(*term));
+			boxed_term *term = palloc(sizeof(*term));
 
-			term->factor = summand->factor;
-			term->wanted = place_of_text(&o->aggregates, list_nth(wanted->texts, summand->wanted));
-			term->variant = place_of_box(o, lfirst(box));
-			made = lappend(made, term);
+			*term = (boxed_term) {
+				summand->factor, place_of_text(&o->aggregates, list_nth(wanted->texts, summand->wanted)), lfirst(box)
+			};
+			all = with_term(o, all, term);
 		}
+	}
+	return all;
+}
+
+static pe_summand *
+summand_of(pe_over_cube *o, const boxed_term *term)
+{
+	pe_summand *summand = palloc(sizeof(*summand));
+
+	*summand = (pe_summand) {term->factor, term->aggregate, place_of_box(o, term->box)};
+	return summand;
+}
+
+List *
+pe_over_cube_terms(pe_over_cube *o, const pe_wanted *wanted, const List *terms)
+{
+	List	   *made = NIL;
+	ListCell   *cell;
+	ListCell   *each;
+
+	foreach(cell, boxed_terms(o, wanted, terms))
+	{
+		const alike_terms *alike = lfirst(cell);
+		double		unit = list_length(alike->terms) > 1 ? unit_of(alike->terms) : 0;
+
+		if (unit != 0)
+			made = lappend(made, summand_of(o, joined(o, alike, unit)));
+		else
+			foreach(each, alike->terms)
+				made = lappend(made, summand_of(o, lfirst(each)));
 	}
 	return made;
 }
@@ -279,7 +453,7 @@ typedef struct over_cells
 	const pe_public_attribute *attribute;
 	const pe_grouped_attribute *grouped;	/* NULL: groups are not by it, and there is one row */
 	const pe_set_factor *factor;
-	const bool *box;			/* NULL: all */
+	const int32 *weight;		/* of each cell; NULL: 1 */
 } over_cells;
 
 static int32
@@ -292,16 +466,31 @@ rows_of(const over_cells *c)
 static int32
 row_of(const over_cells *c, int32 cell)
 {
-	if (c->box != NULL && !c->box[cell])
+	if (c->weight != NULL && c->weight[cell] == 0)
 		return -1;
 	return c->grouped != NULL ? c->factor->row_of[c->grouped->class_of[cell]] : 0;
+}
+
+static int32
+weight_of(const over_cells *c, int32 cell)
+{
+	return c->weight != NULL ? c->weight[cell] : 1;
+}
+
+static bool
+has_weights(const over_cells *c)
+{
+	for (int32 i = 0; i < c->attribute->cells; i++)
+		if (weight_of(c, i) != 0 && weight_of(c, i) != 1)
+			return true;
+	return false;
 }
 
 /* Whether every row is one cell, in their order. */
 static bool
 is_identity(const over_cells *c)
 {
-	if (rows_of(c) != c->attribute->cells)
+	if (rows_of(c) != c->attribute->cells || has_weights(c))
 		return false;
 	for (int32 i = 0; i < c->attribute->cells; i++)
 		if (row_of(c, i) != i)
@@ -312,7 +501,7 @@ is_identity(const over_cells *c)
 static bool
 is_total(const over_cells *c)
 {
-	return rows_of(c) == 1 && c->box == NULL;
+	return rows_of(c) == 1 && c->weight == NULL;
 }
 
 /* The first and last cell of each row; false unless each has all bins between these and no other cell. */
@@ -323,7 +512,7 @@ find_ranges(const over_cells *c, int32 *from, int32 *to)
 
 	for (int32 row = 0; row < rows; row++)
 		from[row] = -1;
-	if (!c->attribute->bins)
+	if (!c->attribute->bins || has_weights(c))
 		return false;
 	for (int32 i = 0; i < c->attribute->cells; i++)
 	{
@@ -363,7 +552,7 @@ append_matrix(StringInfo text, const char *name, const over_cells *c)
 		CHECK_FOR_INTERRUPTS();
 		appendStringInfoString(text, row > 0 ? ",{" : "{");
 		for (int32 i = 0; i < c->attribute->cells; i++)
-			appendStringInfo(text, "%s%d", i > 0 ? "," : "", row_of(c, i) == row);
+			appendStringInfo(text, "%s%d", i > 0 ? "," : "", row_of(c, i) == row ? weight_of(c, i) : 0);
 		appendStringInfoChar(text, '}');
 	}
 	appendStringInfoString(text, "})");
@@ -389,7 +578,7 @@ append_factor(StringInfo text, const over_cells *c)
 static over_cells
 cells_of(const pe_over_cube *o, const pe_grouping_set *set, const pe_box *box, int attribute)
 {
-	over_cells	c = {attribute_of(o, attribute), NULL, NULL, box->cells[attribute]};
+	over_cells	c = {attribute_of(o, attribute), NULL, NULL, box->weight[attribute]};
 
 	for (int i = 0; i < o->groups->attributes; i++)
 		if (o->groups->attribute[i].attribute == attribute)
@@ -489,18 +678,21 @@ append_set(StringInfo text, const pe_over_cube *o, const pe_grouping_set *set)
 }
 
 static void
-append_cells(StringInfo text, const pe_public_attribute *a, const bool *cells)
+append_cells(StringInfo text, const pe_public_attribute *a, const int32 *weight)
 {
 	const char *separator = "";
+	bool		plain = true;
 
-	appendStringInfo(text, "%s IN CELLS (", quote_identifier(a->name));
+	for (int32 i = 0; i < a->cells; i++)
+		plain = plain && (weight[i] == 0 || weight[i] == 1);
+	appendStringInfo(text, plain ? "%s IN CELLS (" : "values of %s IN CELLS (", quote_identifier(a->name));
 	for (int32 from = 0; from < a->cells; from++)
 	{
 		int32		last = from;
 
-		if (!cells[from])
+		if (weight[from] == 0)
 			continue;
-		while (last + 1 < a->cells && cells[last + 1])
+		while (last + 1 < a->cells && weight[last + 1] != 0)
 			last++;
 		appendStringInfo(text, last > from ? "%s%d-%d" : "%s%d", separator, from, last);
 		separator = ", ";
@@ -516,10 +708,10 @@ append_box(StringInfo text, const pe_over_cube *o, const pe_box *box)
 
 	for (int a = 0; a < attributes_of(o); a++)
 	{
-		if (box->cells[a] == NULL)
+		if (box->weight[a] == NULL)
 			continue;
 		appendStringInfoString(text, any ? " and " : "");
-		append_cells(text, attribute_of(o, a), box->cells[a]);
+		append_cells(text, attribute_of(o, a), box->weight[a]);
 		any = true;
 	}
 	if (!any)

@@ -6,7 +6,8 @@
  * condition becomes a part of the workload: the cells that it selects are added
  * up.  Conditions are made of boxes, which are sets of cells of single
  * attributes; each different box is a *variant*, and the queries of the groups
- * are asked once for each variant.
+ * are asked once for each variant.  A sum of values of one column is a box whose
+ * cells have weights, and so has the error of one query.
  */
 #ifndef PE_FDW_OVER_CUBE_H
 #define PE_FDW_OVER_CUBE_H
@@ -15,10 +16,10 @@
 #include "fdw/groups.h"
 #include "fdw/target_list.h"
 
-/* The cells of some attributes: of each attribute, NULL: all. */
+/* The weights of cells, 1 and 0 of a condition: of each attribute, NULL: all are 1. */
 typedef struct pe_box
 {
-	const bool **cells;
+	const int32 **weight;
 } pe_box;
 
 /* A request over a cube, which is being made. */
@@ -33,8 +34,9 @@ typedef struct pe_over_cube
 	int32		queries;		/* of each variant */
 } pe_over_cube;
 
-/* The attributes of a sight that a cube has counts by. */
+/* The attributes of a sight that a cube has counts by, and sums of. */
 extern Bitmapset *pe_cube_within(const pe_cube *cube, const pe_sight *sight);
+extern Bitmapset *pe_cube_summed(const pe_cube *cube, const pe_sight *sight);
 
 /* A condition, and that the release's predicate leaves the cells of these attributes: others are no groups. */
 extern pe_condition *pe_cube_where(const pe_cube *cube, const pe_sight *sight, pe_condition *where,

@@ -389,7 +389,10 @@ pe_select_open(pe_select *s)
 				 errhint("The owner makes the relation anew by dp.expose(..., release => ..., replace => true).")));
 	s->wanted.apart = s->sight->of_cube = s->cube != NULL;
 	if (s->cube != NULL)
+	{
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
+		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
+	}
 }
 
 /* That expressions of GROUP BY look at. */
@@ -472,12 +475,6 @@ static double
 first_error(const pe_select *s)
 {
 	return errors_of(s)[0] * factor_of_merged(s);
-}
-
-double
-pe_select_error(const pe_select *s)
-{
-	return s->asks ? first_error(s) : 0;
 }
 
 /* At one price: "epsilon 0.1: standard error 12.3". */
@@ -687,6 +684,38 @@ static pe_aggregate_result
 answer_of(const pe_select *s, const pe_aggregate_call *call, const pe_target_of_select *t, const pe_row_of_select *row)
 {
 	return t->kind == PE_TARGET_MEAN ? mean_of(s, call, t, row->queries) : sum_of(s, call, t->terms, row->queries);
+}
+
+/* The first that is computed of what is measured; NULL: none. */
+static const pe_target_of_select *
+first_computed(const pe_select *s)
+{
+	for (int i = 0; i < s->targets; i++)
+		if ((s->target[i]->kind == PE_TARGET_SUM || s->target[i]->kind == PE_TARGET_MEAN) && s->target[i]->terms != NIL)
+			return s->target[i];
+	return NULL;
+}
+
+double
+pe_select_error(const pe_select *s)
+{
+	const pe_target_of_select *t = first_computed(s);
+	pe_aggregate_call reference;
+	double		most = 0;
+	ListCell   *cell;
+
+	if (!s->asks || t == NULL)
+		return 0;
+	reference = pe_aggregate_call_reference(&s->call, 1000);
+	foreach(cell, s->rows)
+	{
+		pe_aggregate_result r = answer_of(s, &reference, t, lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (!(r.stderr_ <= most))	/* unknown is worse than any */
+			most = r.stderr_;
+	}
+	return most;
 }
 
 /*
@@ -1033,27 +1062,35 @@ pe_select_request_text(const pe_select *s)
 	return text.data;
 }
 
+static char *
+quote_of_cube(const pe_select *s)
+{
+	double		error = pe_select_error(s);
+
+	return isnan(error) ? pstrdup("free")
+		: psprintf("free, standard error of the first aggregate at most %.3g", error);
+}
+
 char *
 pe_select_quote_text(const pe_select *s)
 {
 	const pe_asked *asked = &s->call.aggregation->asked;
 	double		left;
-	double	   *errors = errors_of(s);
-	double		error = first_error(s);
+	double	   *errors;
+	double		error;
 	int			last = s->call.aggregation->aggregates - 1;
 	StringInfoData text;
 
-	initStringInfo(&text);
 	if (s->cube != NULL)
-		appendStringInfoString(&text, "free");
-	else
-		appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
+		return quote_of_cube(s);
+	errors = errors_of(s);
+	error = first_error(s);
+	initStringInfo(&text);
+	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
 	if (!isnan(error))
 		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.sums.aggregate[0], error);
 	if (s->counts_dropped)
 		appendStringInfo(&text, ", of %s %.3g", s->call.call.request.sums.aggregate[last], errors[last]);
-	if (s->cube != NULL)
-		return text.data;
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
 	else

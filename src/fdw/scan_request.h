@@ -58,7 +58,7 @@ typedef struct pe_select
  */
 extern void pe_select_open(pe_select *select);
 
-/* The largest standard error of its first aggregate, of all rows; NaN: it is not known.  Priced before. */
+/* Of a cube: the largest standard error of its first aggregate, of all rows; NaN: it is not known.  Priced before. */
 extern double pe_select_error(const pe_select *select);
 
 /* What it asks; everything that can be refused is. */

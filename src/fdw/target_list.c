@@ -376,6 +376,21 @@ has_numbers(const pe_sight *s, Node *e)
 	return false;
 }
 
+/* Whether a cube that has no sum of a column has counts of each of its values. */
+static bool
+is_counted(const sum_terms *t, int column)
+{
+	const pe_public_attribute *a = &t->sight->declared->attribute[column];
+
+	if (!bms_is_member(column, t->wanted->within) || bms_is_member(column, t->wanted->summed) || !a->whole ||
+		a->ordered > MOST_VALUES)
+		return false;
+	for (int32 i = 0; i < a->ordered; i++)
+		if (!pe_same_value(pe_names_type(t->sight->names, a->type), a->collation, a->low[i], false, a->high[i], false))
+			return false;
+	return true;
+}
+
 static void
 add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 {
@@ -387,7 +402,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	attributes = pe_sight_attributes(t->sight, e);
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
-	else if (column >= 0 && t->sight->declared->attribute[column].numbers)
+	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
 		add_column(t, column, factor, where);
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
@@ -634,7 +649,8 @@ average(translation *t)
 	int			column = pe_sight_column(t->sight, argument(t, 0));
 	sum_terms	terms;
 
-	if (column >= 0 && t->sight->declared->attribute[column].numbers)
+	if (column >= 0 && t->sight->declared->attribute[column].numbers &&
+		(!bms_is_member(column, t->wanted->within) || bms_is_member(column, t->wanted->summed)))
 	{
 		use(t, psprintf("avg(%s)", quote_identifier(t->sight->declared->attribute[column].name)), false);
 		return;

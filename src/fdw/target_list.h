@@ -15,6 +15,7 @@ typedef struct pe_wanted
 	bool		apart;			/* of a cube: conditions stand beside the texts, and not in them */
 	List	   *conditions;		/* pe_condition *, of each text */
 	Bitmapset  *within;			/* the attributes that it has counts by */
+	Bitmapset  *summed;			/* and those that it has sums of */
 	bool		on_grid;		/* a quantile of a column with a single bin, which is asked for by itself */
 } pe_wanted;
 
