@@ -62,7 +62,7 @@ add_dropping(const pe_column *columns, int count, const pe_complete *complete, c
 {
 	for (int i = 0; i < count; i++)
 		if ((columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP) &&
-			(columns[i].roll_up != NULL || !pe_is_complete(complete, columns[i].name)))
+			!pe_is_complete(complete, columns[i].name))
 			name[names++] = columns[i].name;
 	return names;
 }
@@ -163,6 +163,92 @@ pe_joint_close(pe_joint *joint, pe_dataset *dataset, const char *predicate)
  * ------------------------------------------------------------------
  */
 
+/* The most entries of the matrix that a factor becomes over finer cells. */
+#define MOST_FINER_ENTRIES 1000000
+
+/* The declared column of what was measured that a column rolls up; NULL: none. */
+static const pe_column *
+finer_column(const pe_column *rolled, const pe_over_columns *measured)
+{
+	for (int i = 0; i < measured->attributes && rolled->roll_up != NULL; i++)
+		if (strcmp(measured->columns[i].name, rolled->name) == 0 && measured->columns[i].roll_up == NULL)
+			return &measured->columns[i];
+	return NULL;
+}
+
+/* A factor over classes, over the declared cells that they are made of; false if that is too large. */
+static bool
+refine_factor(pe_factor *factor, const pe_attribute *rolled)
+{
+	int32_t		cells = pe_attribute_declared_cells(rolled);
+	int32_t    *entry;
+
+	if ((int64) factor->queries * cells > MOST_FINER_ENTRIES)
+		return false;
+	entry = palloc((size_t) factor->queries * cells * sizeof(*entry));
+	for (int32 q = 0; q < factor->queries; q++)
+		for (int32 c = 0; c < cells; c++)
+			entry[(size_t) q * cells + c] = pe_factor_entry(factor, q, rolled->class_of[c]);
+	*factor = (pe_factor) {
+		.constructor = PE_MATRIX, .attribute = factor->attribute, .cells = cells, .queries = factor->queries,
+		.entry = entry, .stride = factor->stride, .position = factor->position
+	};
+	return true;
+}
+
+static bool
+refine_term(pe_term *term, int attribute, const pe_attribute *rolled)
+{
+	pe_factor  *factor = palloc(term->factors * sizeof(*factor));
+
+	memcpy(factor, term->factor, term->factors * sizeof(*factor));
+	term->factor = factor;
+	for (int f = 0; f < term->factors; f++)
+		if (factor[f].attribute == PE_ALL_CELLS ||
+			(factor[f].attribute == attribute && !refine_factor(&factor[f], rolled)))
+			return false;
+	return true;
+}
+
+static bool
+refine_workload(pe_workload *workload, int attribute, const pe_attribute *rolled)
+{
+	pe_term    *term = palloc(workload->terms * sizeof(*term));
+
+	memcpy(term, workload->term, workload->terms * sizeof(*term));
+	workload->term = term;
+	for (int32 t = 0; t < workload->terms; t++)
+		if (!refine_term(&term[t], attribute, rolled))
+			return false;
+	return true;
+}
+
+/*
+ * What is asked of classes of an attribute, over its declared cells where these were measured: the month follows from
+ * its days.  A roll-up drops no row, and so the rows are the same (unless a unit's rows are cut, by other cells).
+ */
+static bool
+refine(const pe_over_columns *asked, const pe_over_columns *measured, pe_over_columns *finer)
+{
+	pe_column  *columns = palloc((asked->attributes + 1) * sizeof(*columns));
+	pe_workload *workload = palloc(sizeof(*workload));
+
+	memcpy(columns, asked->columns, asked->attributes * sizeof(*columns));
+	*workload = *asked->workload;
+	*finer = (pe_over_columns) {columns, asked->attributes, workload};
+	for (int i = 0; i < asked->attributes; i++)
+	{
+		const pe_column *declared = finer_column(&columns[i], measured);
+
+		if (declared == NULL)
+			continue;
+		if (!refine_workload(workload, i, &columns[i].domain))
+			return false;
+		columns[i] = *declared;
+	}
+	return true;
+}
+
 /* Two of the same name are the same cells. */
 static bool
 are_alike(const pe_over_columns *one, const pe_over_columns *other)
@@ -182,11 +268,12 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 {
 	int			of_measured[PE_MAX_ATTRIBUTES];
 	int			of_asked[PE_MAX_ATTRIBUTES];
+	pe_over_columns finer;
 
-	if (!are_alike(measured, asked))
+	if (!refine(asked, measured, &finer) || !are_alike(measured, &finer))
 		return false;
 	pe_joint_add(&p->joint, measured->columns, measured->attributes, of_measured);
-	pe_joint_add(&p->joint, asked->columns, asked->attributes, of_asked);
+	pe_joint_add(&p->joint, finer.columns, finer.attributes, of_asked);
 	if (strategy->blocks == NULL)
 		pe_joint_close(&p->joint, dataset, predicate);
 	/* blocks are over these alone, and know which cells the predicate leaves */
@@ -195,7 +282,7 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 	else
 		return false;
 	if (!pe_workload_over(measured->workload, &p->joint.shape, of_measured, &p->measured_over) ||
-		!pe_workload_over(asked->workload, &p->joint.shape, of_asked, &p->asked_over))
+		!pe_workload_over(finer.workload, &p->joint.shape, of_asked, &p->asked_over))
 		return false;
 	p->measured = (pe_measured) {&p->measured_over, strategy, p->joint.possible, lattice};
 	return true;
@@ -542,7 +629,7 @@ space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pa
 {
 	const pe_aggregation *g = l->asked;
 	int32		queries = g->space[g->source[i].space].workload.queries;
-	double	   *variance = palloc0(queries * sizeof(double));
+	double	   *variance = NULL;
 	pe_space   *s = NULL;
 
 	for (int t = 0; t < terms->terms; t++)
@@ -551,10 +638,11 @@ space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pa
 			pe_noise_stderr(l->known.noise.of_part[terms->part[0]]) * terms->factor[t];
 
 		s = derived_space(l, i, terms->part[t], &pair[t]);
-		for (int32 q = 0; s != NULL && q < queries; q++)
-			variance[q] += s->variance[q] * noise * noise;
 		if (s == NULL || terms->terms == 1)
 			return s;
+		variance = variance != NULL ? variance : pe_alloc(queries, sizeof(double));
+		for (int32 q = 0; q < queries; q++)
+			variance[q] += s->variance[q] * noise * noise;
 	}
 	if (s != NULL)
 	{
@@ -926,14 +1014,17 @@ open_budgets(const pe_dataset *dataset)
 	return PointerGetDatum(construct_array(ids, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+/* Without those that are rolled up: a release may have their declared cells. */
 static Datum
 names_of_groups(const pe_aggregation *g)
 {
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
+	int			count = 0;
 
 	for (int i = 0; i < g->groups; i++)
-		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
-	return PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
+		if (g->columns[i].roll_up == NULL)
+			names[count++] = CStringGetTextDatum(g->columns[i].name);
+	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 /* What the ledger says of one; its rows are those of the request, as they were declared then. */
