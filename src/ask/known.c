@@ -557,12 +557,19 @@ is_same_space(const pe_space *s, const pe_space *t)
 	return s->kept.id == t->kept.id && is_same_groups(s, t);
 }
 
+/* The noise that part i of the request may have. */
+static double
+most_noise(const look *l, int i)
+{
+	return l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) : INFINITY;
+}
+
 /* Whether what part i would measure is known as precisely from part j of the release. */
 static bool
 is_precise(look *l, int i, int j, const double *variance)
 {
 	const pe_space *s = &l->asked->space[l->asked->source[i].space];
-	double		most = l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING) : INFINITY;
+	double		most = most_noise(l, i) * (1 + ROUNDING);
 	double		noise = pe_noise_stderr(l->known.noise.of_part[j]);
 
 	for (int32 q = 0; q < s->workload.queries; q++)
@@ -691,7 +698,7 @@ same_parts_serve(const look *l, int sum, int stored_sum)
 		if (i < 0)
 			return true;
 		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
-			pe_noise_stderr(l->known.noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
+			pe_noise_stderr(l->known.noise.of_part[j]) > most_noise(l, i) * (1 + ROUNDING))
 			return false;
 	}
 }
@@ -758,7 +765,7 @@ shared_sums_serve(const look *l, const shared_sum *sum, int sums)
 	double	   *scale = pe_alloc(sums + 1, sizeof(double));
 	bool		serve = true;
 
-	for (int32 q = 0; q < g->space[0].workload.queries && serve; q++)
+	for (int32 q = 0; q < g->space[0].workload.queries && serve && l->most != NULL; q++)
 	{
 		pe_poll();
 		for (int i = 0; i < sums; i++)
@@ -804,8 +811,7 @@ add_shared(const look *l, int sum, int stored_sum, shared_sums *shared)
 	for (int k = 0; k < shared->sums; k++)
 		if (shared->sum[k].sum[0] == sum)
 			return true;
-	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {pe_noise_stderr(l->most->of_part[i]),
-		pe_noise_stderr(l->known.noise.of_part[j])}};
+	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {most_noise(l, i), pe_noise_stderr(l->known.noise.of_part[j])}};
 	shared->sums++;
 	return to->noise[1] < INFINITY;
 }
@@ -962,7 +968,7 @@ restore_similar(look *l)
 
 	l->stored = pe_aggregation_restored_of(l->row, counts && l->row->workload_text != NULL);
 	of = &l->stored->aggregation;
-	if (of->on_grid || !declared_alike(l->asked, of) ||
+	if (of->on_grid || (counts && has_atoms(of)) || !declared_alike(l->asked, of) ||
 		strcmp(l->rows, pe_aggregation_rows_text(of)) != 0)
 		return false;
 	if (!has_atoms(l->asked) && !has_atoms(of) && !all_follow(l->asked, of))
@@ -1154,7 +1160,9 @@ pe_known_find(pe_aggregation *g)
 	pe_aggregate_noise most;
 	pe_known	best;
 	pe_known   *known;
-	look		l = {.asked = g, .most = &most, .answers = true};
+	/* where nothing else is to be had, any precision is, unless one is asked for */
+	bool		any = pe_settings_reuse_only() && isnan(g->asked.request->max_stderr);
+	look		l = {.asked = g, .most = any ? NULL : &most, .answers = true};
 
 	if (!g->on_grid)
 		most = pe_aggregation_noise(g, nano);
