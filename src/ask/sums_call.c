@@ -31,7 +31,8 @@ pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
 	pe_aggregation_price(c->aggregation);
 	c->replays = pe_ask_is_replay(&c->call);
-	c->known = c->reuse && !c->replays ? pe_known_find(c->aggregation) : NULL;
+	c->known = !c->replays && (c->reuse || (pe_settings_reuse_only() && !c->call.request.fresh))
+		? pe_known_find(c->aggregation) : NULL;
 }
 
 static void
@@ -97,7 +98,7 @@ pe_aggregate_call_is_paid(const pe_aggregate_call *c)
 void
 pe_aggregate_call_errors(const pe_aggregate_call *c, double rows, double *stderr_)
 {
-	if (c->cube != NULL)
+	if (c->known != NULL)
 		pe_aggregation_errors_of(c->known->aggregation, &c->known->noise, rows, 1, stderr_);
 	else
 		pe_aggregation_errors(c->aggregation, rows, pe_aggregate_call_nano(c), stderr_);

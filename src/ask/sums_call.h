@@ -34,7 +34,10 @@ extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
 /* Whether it costs nothing, being paid already. */
 extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
 
-/* The largest standard error of each aggregate, of those that depend on rows at `rows` in each group. */
+/*
+ * The largest standard error of each aggregate, of what is known, if something is, or of what would be measured; of
+ * those that depend on rows at `rows` in each group.
+ */
 extern void pe_aggregate_call_errors(const pe_aggregate_call *call, double rows, double *stderr_);
 
 /* Of a cube: the call as it would be answered, with so many rows in each group. */

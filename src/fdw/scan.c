@@ -452,6 +452,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		ExplainPropertyText("Cube", pe_cube_text(state->select->cube), es);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
+	if (state->select->filters_answer)
+		ExplainPropertyText("Filter", "of the answer; rows were cut before it", es);
 	if (e.quote != NULL)
 		ExplainPropertyText("Quote", e.quote, es);
 	if (error != NULL)
