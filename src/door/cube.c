@@ -11,6 +11,7 @@
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 
 #include "door/cube.h"
@@ -94,11 +95,14 @@ check_there(int64 release, const bytea *payload)
 bytea *
 pe_door_cube(Oid relation, Oid reader, int64 *release)
 {
-	Oid			owner = pe_relation_owner(relation);
-	char	   *digest = option_of(relation, PE_CUBE_DIGEST);
+	Oid			owner;
+	char	   *digest;
 	int64		dataset;
 	bytea	   *payload;
 
+	AcceptInvalidationMessages();	/* the catalog as it is now, in a transaction that has been open for long, too */
+	owner = pe_relation_owner(relation);
+	digest = option_of(relation, PE_CUBE_DIGEST);
 	*release = pg_strtoint64(option_of(relation, PE_CUBE_RELEASE));
 	check_reader(relation, reader);
 	if (!find_release(*release, &dataset, &payload) || !may_replay(*release, dataset, owner))

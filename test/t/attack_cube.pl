@@ -108,6 +108,14 @@ $node->safe_psql('postgres', 'ALTER FOREIGN TABLE of_ann_foreign OWNER TO strang
 like((session_query($reader, 'SELECT count(*) FROM of_ann'))[1], qr/42501: the owner of foreign table "of_ann_foreign" may not read release $mine/, '[99] not with an owner who may not replay it, in the same session');
 refused($node, 'guest', 'SELECT count(*) FROM of_ann', '42501', '[99] nor in another');
 
+# ---- After the reader lost his ----
+
+ask_ok($node, 'curator', 'GRANT SELECT ON board_foreign TO guest');
+session_ok($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT sex, count(*) FROM board_foreign GROUP BY sex');
+ask_ok($node, 'curator', 'REVOKE SELECT ON board_foreign FROM guest');
+like((session_query($reader, 'FETCH ALL FROM c'))[1], qr/42501: permission denied for foreign table board_foreign/, '[99] a cursor that was opened before SELECT was revoked, and not read');
+session_ok($reader, 'ROLLBACK');
+
 # ---- A group owns it ----
 
 $node->safe_psql('postgres', 'GRANT curator TO crew');
