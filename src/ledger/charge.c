@@ -63,7 +63,6 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 		PointerGetDatum(pe_request_hash(request->request)), Int64GetDatum(request->budget_id),
 		CStringGetTextDatum(request->request), CStringGetTextDatum(name != NULL ? name : "")
 	};
-	Datum		others;
 	bool		isnull;
 
 	/* most requests are new: their key alone shows it */
@@ -75,8 +74,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	*paid = pe_access_int64(0, 3) != 0;
 	reply->strategy_id = pe_access_int64(0, 4);
 	reply->made = pe_access_int64(0, 5);
-	others = pe_access_datum(0, 6, &isnull);
-	reply->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &reply->others);
+	reply->other = pe_access_int64s(0, 6, &reply->others);
 	return true;
 }
 
@@ -634,7 +632,7 @@ store_period(const pe_charge_request *request, const int64 *value, int64 values,
 	bytea	   *payload = pe_payload_write(value, values);
 
 	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report",
-										 psprintf("\"sha256\": \"%s\"", pe_series_digest(payload)));
+										 psprintf("\"sha256\": \"%s\"", pe_payload_digest(payload)));
 	pe_series_store(request->series, reply->charge_id, payload);
 	pe_wipe(VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
 	reply->outcome = PE_CHARGED;
@@ -683,6 +681,11 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	memset(reply, 0, sizeof(*reply));
 	if (is_period ? pe_series_stored(request->series, reply) : find_release(request, reply, &paid) && paid)
 		reply->outcome = PE_REPLAYED;
+	else if (request->known_only && !is_period)
+	{
+		reply->outcome = PE_REFUSED;
+		reply->shortage = PE_SHORT_UNKNOWN;
+	}
 	else if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
 
 #include "ledger/models.h"
 #include "ledger/series.h"
@@ -27,19 +28,18 @@ pe_payload_write(const int64 *value, int64 values)
 int64 *
 pe_payload_read(const bytea *payload, int64 *values)
 {
-	StringInfoData bytes;
+	size_t		size = VARSIZE_ANY_EXHDR(payload);
 	int64	   *value;
 
-	initStringInfo(&bytes);
-	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
-	if (bytes.len % sizeof(int64) != 0)
+	if (size % sizeof(int64) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the payload of a release is damaged")));
-	*values = bytes.len / sizeof(int64);
-	value = palloc(Max(*values, 1) * sizeof(int64));
+	*values = size / sizeof(int64);
+	value = palloc(Max(size, sizeof(int64)));
+	memcpy(value, VARDATA_ANY(payload), size);
 	for (int64 i = 0; i < *values; i++)
-		value[i] = pq_getmsgint64(&bytes);
+		value[i] = (int64) pg_ntoh64((uint64) value[i]);
 	return value;
 }
 
@@ -142,6 +142,7 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 	pq_sendint64(to, request->budget_id);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
+	pq_sendbyte(to, request->known_only);
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendbyte(to, request->workload != NULL);
 	pq_sendbyte(to, request->model != NULL);
@@ -186,6 +187,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	request->budget_id = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;
+	request->known_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
 	has_workload = pq_getmsgbyte(from) != 0;
 	has_model = pq_getmsgbyte(from) != 0;
