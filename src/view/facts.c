@@ -740,9 +740,13 @@ boolean_to_text(const pe_call *call, pe_extent *result)
 	"excludes -1; of numeric(p,s) by a constant or nullif(x, 0)."
 #define HAS_DIGITS "numerics of so few digits are far from the type's limit"
 #define GIVE_DIGITS "Declare its columns numeric(p,s), or cast to it: others can be infinite or too large."
+#define GIVE_FLOAT "Declare its columns numeric(p,s), or cast to it: others can be infinite, too large, or too small " \
+	"and not 0."
 #define IS_FINITE "both are finite and the result is a date"
 #define GIVE_DATES "Give its columns ranges of dates, CHECK (x BETWEEN '1900-01-01' AND '2100-01-01'): " \
 	"infinite ones fail."
+#define GIVE_INTERVAL "Give its dates ranges by CHECK, and add a constant interval or a difference of such dates: a " \
+	"range of intervals bounds neither months nor days."
 #define HAS_FIELD "the type has this field"
 #define USE_FIELD "Use a constant field that the type has: a date has no hour, an interval is asked for its epoch."
 #define IS_SHORT "the text is short"
@@ -842,7 +846,7 @@ static const pe_fact facts[] = {
 	{F_FLOAT8_INT4, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_INT8, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_FLOAT4, any_values, ALWAYS, GIVE_RANGES},
-	{F_FLOAT8_NUMERIC, float_of_numeric, HAS_DIGITS, GIVE_DIGITS},
+	{F_FLOAT8_NUMERIC, float_of_numeric, HAS_DIGITS, GIVE_FLOAT},
 
 	{F_DATE_MI, date_difference, IS_FINITE, GIVE_DATES},
 	{F_DATE_PLI, date_and_days, IS_FINITE, GIVE_DATES},
@@ -856,12 +860,12 @@ static const pe_fact facts[] = {
 	{F_TIMESTAMPTZ_TIMESTAMP, time_in_zone, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMP_MI, time_difference, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMPTZ_MI, time_difference, IS_FINITE, GIVE_DATES},
-	{F_DATE_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_DATE_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMP_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMP_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMPTZ_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMPTZ_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
+	{F_DATE_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_DATE_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMP_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMP_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMPTZ_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMPTZ_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
 	{F_DATE_TRUNC_TEXT_TIMESTAMP, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range of "
 			"dates by CHECK."},
 	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range "
