@@ -333,6 +333,7 @@ pe_select_translate(pe_select *s)
 	sort_wanted(s);
 	ask_for_dropped(s);
 	fill_request(s);
+	s->call.call.request.min_count = pe_fdw_min_count(s->plan->relation);
 }
 
 /* ------------------------------------------------------------------
@@ -499,16 +500,23 @@ terms_of(const List *summands)
 	return (pe_terms) {term, list_length(summands)};
 }
 
-static pe_aggregate_result
-sum_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
+static int32 *
+groups_of(const List *queries)
 {
-	pe_terms	terms = terms_of(t->terms);
-	int32	   *group = palloc(list_length(queries) * sizeof(*group));
+	int32	   *group = palloc(Max(list_length(queries), 1) * sizeof(*group));
 	const ListCell *cell;
 
 	foreach(cell, queries)
 		group[foreach_current_index(cell)] = lfirst_int(cell);
-	return pe_aggregate_call_sum(call, group, list_length(queries), &terms);
+	return group;
+}
+
+static pe_aggregate_result
+sum_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
+{
+	pe_terms	terms = terms_of(t->terms);
+
+	return pe_aggregate_call_sum(call, groups_of(queries), list_length(queries), &terms);
 }
 
 /* It is of one group: such targets are not added up. */
@@ -668,9 +676,44 @@ tell_noise(const pe_select *s)
 		pe_aggregate_result r = answer_of(&s->call, sum, lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		pe_near_zero_add(&count, r.estimate, r.stderr_);
+		if (!isnan(r.estimate))
+			pe_near_zero_add(&count, r.estimate, r.stderr_);
 	}
 	pe_near_zero_tell(&count, ", or SET pg_epsilon.hide_below_all = on");
+}
+
+static bool
+shows_terms(const pe_select *s, const List *terms, const pe_row_of_select *row)
+{
+	pe_terms	all = terms_of(terms);
+	int32	   *group = groups_of(row->queries);
+
+	return pe_aggregate_call_shows(&s->call, group, list_length(row->queries), &all);
+}
+
+/* A group is hidden if any of its aggregates is. */
+static bool
+is_hidden(const pe_select *s, const pe_row_of_select *row)
+{
+	bool		hidden = false;
+
+	for (int i = 0; i < s->targets; i++)
+		hidden |= !shows_terms(s, s->target[i]->terms, row) || !shows_terms(s, s->target[i]->divisor, row);
+	return hidden;
+}
+
+static void
+tell_hidden(const pe_select *s)
+{
+	int32		hidden = 0;
+	ListCell   *cell;
+
+	foreach(cell, s->rows)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hidden += is_hidden(s, lfirst(cell));
+	}
+	pe_aggregate_call_tell_hidden(&s->call, hidden, list_length(s->rows));
 }
 
 /* It is the last aggregate, and the same in every group. */
@@ -678,9 +721,11 @@ static void
 tell_dropped(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
-	int			last = g->aggregates - 1;
+	int			last = s->call.call.request.sums.aggregates - 1;
 	const pe_aggregate_result *r = pe_aggregate_call_result_of(&s->call, 0, last);
 
+	if (isnan(r->estimate))
+		return;					/* of too few units */
 	ereport(NOTICE,
 			(errmsg("the cut to %d rows of each unit dropped about %.0f rows (+- %.3g)", g->asked.dataset->max_rows,
 					fmax(rint(r->estimate), 0), r->stderr_),
@@ -698,6 +743,7 @@ pe_select_answer(pe_select *s)
 	pe_aggregate_call_answer(&s->call);
 	if (s->hide_below_all && count > 0)
 		s->together = pe_aggregate_call_together(&s->call, count);
+	tell_hidden(s);
 	tell_noise(s);
 	if (s->counts_dropped)
 		tell_dropped(s);
@@ -839,6 +885,25 @@ array_text(char **text, int count)
 								 PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT)));
 }
 
+/* Those of the request, and the counts that it needs besides (ask/suppress.h). */
+static int
+aggregates_asked(const pe_select *s)
+{
+	return s->call.aggregation != NULL ? s->call.aggregation->aggregates : s->call.call.request.sums.aggregates;
+}
+
+static char **
+texts_asked(const pe_select *s)
+{
+	int			count = aggregates_asked(s);
+	char	  **text = palloc(Max(count, 1) * sizeof(char *));
+
+	for (int i = 0; i < count; i++)
+		text[i] = i < s->call.call.request.sums.aggregates ? s->call.call.request.sums.aggregate[i]
+			: s->call.aggregation->text[i];
+	return text;
+}
+
 char *
 pe_select_request_text(const pe_select *s)
 {
@@ -849,7 +914,7 @@ pe_select_request_text(const pe_select *s)
 		return pstrdup("none: the declared levels and bins tell it, free");
 	initStringInfo(&text);
 	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
-					 quote_literal_cstr(array_text(request->sums.aggregate, request->sums.aggregates)));
+					 quote_literal_cstr(array_text(texts_asked(s), aggregates_asked(s))));
 	if (request->attributes > 0)
 		appendStringInfo(&text, ", \"by\" => %s",
 						 quote_literal_cstr(array_text(request->attribute, request->attributes)));
@@ -876,7 +941,7 @@ pe_select_quote_text(const pe_select *s)
 	double		left;
 	double	   *errors = errors_of(s, false);
 	double		error = first_error(s, false);
-	int			last = s->call.aggregation->aggregates - 1;
+	int			last = s->call.call.request.sums.aggregates - 1;
 	StringInfoData text;
 
 	initStringInfo(&text);
