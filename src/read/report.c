@@ -218,8 +218,9 @@ take_counts(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *es
 }
 
 /*
- * In how many periods of a term a unit has rows at most.  Where rows may change
- * after a period was read, a unit can count in more of them than max_periods.
+ * In how many periods of a term a unit has rows at most: a row that is one is in
+ * a single one.  Where rows may change after a period was read, a unit can count
+ * in more of them than max_periods.
  */
 static int
 periods_of_unit(const pe_report *r, int period, int term)
@@ -228,7 +229,9 @@ periods_of_unit(const pe_report *r, int period, int term)
 	int			width = r->serial.over.term[term].width;
 	int			periods = width == 0 ? period + 1 : Min(width, period + 1);
 
-	return series->max_periods > 0 && series->append_only ? Min(periods, series->max_periods) : periods;
+	if (series->max_periods == 0)
+		return 1;
+	return series->append_only ? Min(periods, series->max_periods) : periods;
 }
 
 static void
