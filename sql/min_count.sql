@@ -177,6 +177,11 @@ SELECT dp.create_dataset('m', 'many', epsilon => 1e5), dp.add_attribute('m', 'g'
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(estimate) BETWEEN 1 AND 60 AS few FROM dp.histogram('m', 'g', epsilon => 1);
 SELECT count(estimate) BETWEEN 1 AND 60 AS few FROM dp.aggregate('m', '{count(*)}', '{g}', epsilon => 1.1);
+-- it stays with the table
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset('m');
+SELECT dp.create_dataset('m2', 'many', epsilon => 1e5);
+SELECT dataset, min_count FROM dp.datasets ORDER BY 1;
 RESET SESSION AUTHORIZATION;
 
 SET client_min_messages = error;

@@ -351,9 +351,9 @@ typedef struct pe_stored_aggregates
 } pe_stored_aggregates;
 
 /*
- * The release of this id, to be published: what is not shown is unknown.  Post-processing, which costs nothing.  Errors: those
- * of pe_release_answer, and 22023 if it has no aggregates.  Not inside
- * PE_UNDONE.
+ * The release of this id, to be published: what is not shown is unknown.
+ * Post-processing, which costs nothing.  Errors: those of pe_release_answer, and
+ * 22023 if it has no aggregates.  Not inside PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 

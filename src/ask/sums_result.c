@@ -632,7 +632,7 @@ has_count(const pe_aggregation *g, const pe_aggregate *count)
 	return has;
 }
 
-/* It is a count of rows that has an interval of its own, whatever is made of it. */
+/* A count of rows has an interval of its own, also where an aggregate that is no count is made of it. */
 static void
 answer_count(const reading *r, int32 group, const pe_aggregate *count, pe_aggregate_result *result)
 {

@@ -267,8 +267,12 @@ pe_min_count
 pe_suppress_rule_of_count(const pe_aggregation *g, int number, int periods)
 {
 	const pe_aggregate *count = &g->decides[number];
-	int			rows = count->kind == PE_AGG_UNITS ? 1 : count->kind == PE_AGG_LOST ? count->most : g->min.rows * periods;
+	int			rows = g->min.rows * periods;
 
+	if (count->kind == PE_AGG_UNITS)
+		rows = 1;
+	else if (count->kind == PE_AGG_LOST)
+		rows = count->most;
 	return (pe_min_count) {g->min.units, rows};
 }
 
