@@ -157,7 +157,7 @@ tell_hidden(const call *c)
 	int32		groups = a->aggregation->space[0].workload.queries;
 	int32		hidden = 0;
 
-	for (int32 q = 0; q < groups; q++)
+	for (int32 q = 0; q < groups && a->aggregation->min.units > 0; q++)
 	{
 		bool		shown = true;
 

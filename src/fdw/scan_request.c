@@ -293,6 +293,7 @@ fill_request(pe_select *s)
 
 	tell_cut_before(s, applied);
 	pe_request_init(request, PE_ASK_SUMS, PE_FRONT_SELECT);
+	request->min_count = pe_fdw_min_count(s->plan->relation);
 	request->dataset = pstrdup(s->sight->dataset);
 	request->sums.aggregate = texts_of(s->wanted.texts);
 	request->sums.aggregates = list_length(s->wanted.texts);
@@ -333,7 +334,6 @@ pe_select_translate(pe_select *s)
 	sort_wanted(s);
 	ask_for_dropped(s);
 	fill_request(s);
-	s->call.call.request.min_count = pe_fdw_min_count(s->plan->relation);
 }
 
 /* ------------------------------------------------------------------
@@ -708,6 +708,8 @@ tell_hidden(const pe_select *s)
 	int32		hidden = 0;
 	ListCell   *cell;
 
+	if (s->call.aggregation->min.units == 0)
+		return;
 	foreach(cell, s->rows)
 	{
 		CHECK_FOR_INTERRUPTS();
