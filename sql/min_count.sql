@@ -122,6 +122,26 @@ SELECT dp.grant_budget('d', 'regress_curator', epsilon => 1e4, overcommit => tru
 SET pg_epsilon.epsilon = 1000;
 SELECT g, replace(shown(count(*), dp.stderr_count(*)), '-0', '0') FROM v GROUP BY g ORDER BY g;
 
+-- Cubes, of the owner's releases: their readers have no budget. One of counts alone has the sum of x where each of its values is shown.
+SELECT max(release) AS cube FROM dp.aggregate('d', '{count(*),sum(y)}', '{g,b}', epsilon => 1000) \gset
+SELECT max(release) AS counts FROM dp.histogram('d', '{g,b}', epsilon => 1000, fresh => true) \gset
+SELECT dp.expose('d', 'cube', release => :cube), dp.expose('d', 'counts', release => :counts);
+GRANT SELECT ON cube, counts TO regress_bob;
+SELECT g, replace(shown(count(*)), '-0', '0') FROM cube GROUP BY g ORDER BY g;
+SET SESSION AUTHORIZATION regress_bob;
+SELECT g, shown(count(*), dp.stderr_count(*), dp.lower95_count(*), dp.upper95_count(*)), seen(sum(y), dp.stderr_sum(y)), seen(avg(y), dp.lower95_avg(y), dp.upper95_avg(y)), seen(count(*) FILTER (WHERE NOT b)), seen(sum(CASE WHEN b THEN 1 ELSE 1000 END)) FROM cube GROUP BY g ORDER BY g;
+SELECT g, shown(count(*)), seen(sum(g)), seen(avg(CASE WHEN b THEN 0 ELSE 1 END), dp.stderr_avg(CASE WHEN b THEN 0 ELSE 1 END)), seen(sum(CASE WHEN b THEN 1 ELSE 1000 END)) FROM counts GROUP BY g ORDER BY g;
+SELECT seen(sum(CASE WHEN g = 0 THEN 1000 ELSE 1 END)), seen(sum(CASE WHEN g < 3 THEN 1000 ELSE 1 END)), seen(avg(CASE WHEN g = 0 THEN 1 ELSE 0 END)), seen(sum(CASE WHEN g > 2 THEN 1 ELSE 0 END)), shown(count(*) FILTER (WHERE g = 0)) FROM counts;
+SELECT shown(count(*)) FROM counts WHERE g = 0;
+SELECT g FROM counts GROUP BY g HAVING count(*) < 100 ORDER BY g;
+SET client_min_messages = notice;
+SELECT g, count(*) > 0 FROM counts GROUP BY g ORDER BY g;
+SET client_min_messages = warning;
+SET SESSION AUTHORIZATION regress_curator;
+ALTER FOREIGN TABLE counts_foreign OPTIONS (ADD min_count '400');
+SET SESSION AUTHORIZATION regress_bob;
+SELECT g, shown(count(*)) FROM counts GROUP BY g ORDER BY g;
+
 -- Reports: by periods and in totals
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.create_series('d', 'days', '{g}', over => 'totals + periods', start => '2024-01-01', period => '1 day', periods => 3, rho => 10000);

@@ -11,6 +11,7 @@
 typedef struct pe_aggregate_call
 {
 	pe_call		call;			/* its request is filled by the front */
+	struct pe_cube *cube;		/* the release that answers, and nothing is charged (cube.h); NULL: it is asked */
 	bool		reuse;			/* a paid release that knows all of it as precisely is answered from */
 
 	pe_aggregation *aggregation;
@@ -18,6 +19,7 @@ typedef struct pe_aggregate_call
 	struct pe_known *known;	/* NULL: none, or it is not asked for */
 	pe_aggregate_result *result;
 	int32		groups;
+	bool		is_reference;	/* its results are of no rows: all are shown */
 	const pe_aggregate_result *count;	/* of the groups, which decide whether they are shown (suppress.h) */
 	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */
 } pe_aggregate_call;
@@ -33,6 +35,15 @@ extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
 
 /* Whether it costs nothing, being paid already. */
 extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
+
+/*
+ * The largest standard error of each aggregate, of what is known, if something is, or of what would be measured; of
+ * those that depend on rows at `rows` in each group.
+ */
+extern void pe_aggregate_call_errors(const pe_aggregate_call *call, double rows, double *stderr_);
+
+/* Of a cube: the call as it would be answered, with so many rows in each group. */
+extern pe_aggregate_call pe_aggregate_call_reference(const pe_aggregate_call *call, double rows);
 
 /* What the plan costs, in nano-units. */
 extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
@@ -71,5 +82,12 @@ extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, 
 												 const pe_terms *terms);
 extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group,
 													  const pe_terms *above, const pe_terms *below);
+
+/*
+ * A sum and a quotient of two results, however their noise depends on each
+ * other: errors and intervals are as large as they can be.
+ */
+extern pe_aggregate_result pe_result_sum(const pe_aggregate_result *one, const pe_aggregate_result *other);
+extern pe_aggregate_result pe_result_quotient(const pe_aggregate_result *above, const pe_aggregate_result *below);
 
 #endif
