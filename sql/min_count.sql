@@ -130,7 +130,7 @@ GRANT SELECT ON cube, counts TO regress_bob;
 SELECT g, replace(shown(count(*)), '-0', '0') FROM cube GROUP BY g ORDER BY g;
 SET SESSION AUTHORIZATION regress_bob;
 SELECT g, shown(count(*), dp.stderr_count(*), dp.lower95_count(*), dp.upper95_count(*)), seen(sum(y), dp.stderr_sum(y)), seen(avg(y), dp.lower95_avg(y), dp.upper95_avg(y)), seen(count(*) FILTER (WHERE NOT b)), seen(sum(CASE WHEN b THEN 1 ELSE 1000 END)) FROM cube GROUP BY g ORDER BY g;
-SELECT g, shown(count(*)), seen(sum(g)), seen(avg(CASE WHEN b THEN 0 ELSE 1 END), dp.stderr_avg(CASE WHEN b THEN 0 ELSE 1 END)), seen(sum(CASE WHEN b THEN 1 ELSE 1000 END)) FROM counts GROUP BY g ORDER BY g;
+SELECT g, shown(count(*)), seen(sum(g)), seen(avg(CASE WHEN b THEN 0 ELSE 1 END), dp.stderr_avg(CASE WHEN b THEN 0 ELSE 1 END), dp.lower95_avg(CASE WHEN b THEN 0 ELSE 1 END)), seen(sum(CASE WHEN b THEN 1 ELSE 1000 END)) FROM counts GROUP BY g ORDER BY g;
 SELECT seen(sum(CASE WHEN g = 0 THEN 1000 ELSE 1 END)), seen(sum(CASE WHEN g < 3 THEN 1000 ELSE 1 END)), seen(avg(CASE WHEN g = 0 THEN 1 ELSE 0 END)), seen(sum(CASE WHEN g > 2 THEN 1 ELSE 0 END)), shown(count(*) FILTER (WHERE g = 0)) FROM counts;
 SELECT shown(count(*)) FROM counts WHERE g = 0;
 SELECT g FROM counts GROUP BY g HAVING count(*) < 100 ORDER BY g;
