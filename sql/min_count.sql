@@ -11,7 +11,7 @@ SET client_min_messages = warning;
 \t on
 -- Groups of 9, 0, 30, 300 and 500 rows; k will be 10. Of group 3 four rows are not b. Of group 4 six have an x.
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE t AS SELECT g, NOT (g = 3 AND i <= 4) AS b, CASE WHEN g <> 4 OR i <= 6 THEN i % 100 END AS x, i % 100 AS y, timestamptz '2024-01-01' + (i % 3) * interval '1 day' AS at, 'key ' || g AS word
+CREATE TABLE t AS SELECT g, NOT (g = 3 AND i <= 4) AS b, CASE WHEN g <> 4 OR i <= 6 THEN i % 100 END AS x, i % 100 AS y, timestamptz '2024-01-01' + (i % 4) * interval '1 day' AS at, 'key ' || g AS word
   FROM (VALUES (0, 9), (2, 30), (3, 300), (4, 500)) s(g, n), generate_series(1, n) i;
 SELECT dp.create_dataset('d', 't', epsilon => 1e5), dp.add_attribute('d', 'g', 0, 5, 5, last => 'open'), dp.add_attribute('d', 'b'), dp.add_attribute('d', 'x', 0, 100, 4), dp.add_attribute('d', 'y', -100, 100, 1);
 SELECT dp.add_attribute('d', 'word', open => true);
