@@ -70,6 +70,7 @@ CREATE TABLE dp_ledger.dataset (
     block_months integer CHECK (block_months >= 0),
     block_days integer CHECK (block_days >= 0),
     block_zone text,
+    min_count integer CHECK (min_count >= 1),
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_blocks CHECK (pg_catalog.num_nulls(max_blocks, block_months, block_days, block_zone) IN (0, 4)
         AND (max_blocks IS NULL OR (block_months = 0) <> (block_days = 0) AND time_attribute IS NOT NULL AND neighbours <> 'values')),
@@ -568,10 +569,10 @@ CREATE VIEW dp.datasets WITH (security_barrier) AS
                 WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta * (1 - d.delta_share), d.accounting) END AS epsilon_left,
            dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen,
-           d.private_column, d.max_change, d.change, d.accounting, d.delta_share
+           d.private_column, d.max_change, d.change, d.accounting, d.delta_share, d.min_count
       FROM dp_ledger.dataset d
      WHERE NOT d.dropped;
-COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon; min_count: groups of fewer units are not shown, NULL: all are';
 
 CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
@@ -953,6 +954,11 @@ CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
     AS 'MODULE_PATHNAME', 'pe_sql_new_version' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.new_version(text) IS
     'declares that the data changed: answers paid before are not replayed from now on; returns the version';
+
+CREATE FUNCTION dp.set_min_count(dataset text, k integer) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_set_min_count' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.set_min_count(text, integer) IS
+    'minimum frequency: a group is shown to others than the owner only where its number of units is at least k, by the lower end of its 95 % interval; all its numbers are NULL else; NULL: all groups are shown. A rule of presentation, computed from noisy counts: differences of totals may show what is hidden';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void

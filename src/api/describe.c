@@ -13,6 +13,7 @@
 
 #include "server/arguments.h"
 #include "ask/ask_sizes.h"
+#include "ask/suppress.h"
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
@@ -167,6 +168,13 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 }
 
 static void
+describe_min_count(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->min_count > 0)
+		line(result, "groups that may have fewer than %d units are shown to the owner alone", dataset->min_count);
+}
+
+static void
 describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	if (dataset->time_attribute == NULL)
@@ -240,6 +248,8 @@ describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
 	bool		found;
 	int			suffice;
 
+	if (pe_suppress_rule(dataset, 0).units > 0)
+		return;					/* percentages would show few units */
 	PE_UNDONE();
 	found = pe_sizes_find(dataset, &sizes);
 	PE_END_UNDONE();
@@ -331,6 +341,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 		describe_unit(result, dataset);
 		describe_sizes(result, dataset);
 	}
+	describe_min_count(result, dataset);
 	describe_time(result, dataset);
 	describe_blocks(result, dataset);
 	describe_budget(result, dataset);

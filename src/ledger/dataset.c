@@ -79,6 +79,7 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->version = (int) pe_row_int64(row, "version");
 	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
 	dataset->declarations = (int) pe_row_int64(row, "declarations");
+	dataset->min_count = (int) pe_row_int64(row, "min_count");
 	dataset->public_id = pe_row_text(row, "public_id");
 	dataset->identity = pe_row_text(row, "identity");
 	dataset->dropped = pe_row_bool(row, "dropped");

@@ -55,6 +55,7 @@ typedef struct pe_dataset
 	int			as_of;			/* attributes are loaded as they were declared at that number; 0: as they are */
 	int			used;			/* the highest number since which an attribute that was loaded is declared as it is */
 	bool		past;			/* one of them is no longer declared so */
+	int			min_count;		/* groups of fewer units are shown to the owner alone; 0: all are to everybody */
 	char	   *public_id;		/* a random name that no other dataset has */
 	char	   *identity;
 	bool		dropped;		/* unregistered; its spending is kept */
@@ -222,5 +223,8 @@ extern void pe_dataset_move(const pe_dataset *dataset, Oid relation, const char 
 
 extern void pe_dataset_unregister(const pe_dataset *dataset);
 extern int	pe_dataset_new_version(const pe_dataset *dataset);
+
+/* units: 0: none. */
+extern void pe_dataset_set_min_count(const pe_dataset *dataset, int units);
 
 #endif

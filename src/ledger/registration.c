@@ -541,3 +541,20 @@ pe_dataset_new_version(const pe_dataset *dataset)
 	pe_act_end(&act, NULL);
 	return version;
 }
+
+void
+pe_dataset_set_min_count(const pe_dataset *dataset, int units)
+{
+	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET min_count = nullif($2, 0) WHERE id = $1",
+	2, {INT8OID, INT4OID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), Int32GetDatum(units)};
+	pe_act		act;
+	pe_access	access;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_min_count", NULL);
+	pe_access_begin(&access);
+	if (pe_access_write(&write, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}

@@ -39,6 +39,7 @@ PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
+PG_FUNCTION_INFO_V1(pe_sql_set_min_count);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
 PG_FUNCTION_INFO_V1(pe_sql_is_frozen);
@@ -476,6 +477,19 @@ Datum
 pe_sql_new_version(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(pe_dataset_new_version(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"))));
+}
+
+Datum
+pe_sql_set_min_count(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	int			units = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+
+	pe_dataset_check_rows(dataset);
+	if (!PG_ARGISNULL(1) && units < 1)
+		pe_refuse_parameter("k", psprintf("%d", units), "at least 1, or NULL: groups of any size are shown");
+	pe_dataset_set_min_count(dataset, units);
+	PG_RETURN_VOID();
 }
 
 Datum
