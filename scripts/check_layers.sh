@@ -26,7 +26,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
 PURE=$(sed -n 's/^PURE_ROOMS *+\?= *//p' Makefile | xargs)
-ROOMS=($PURE server ledger worker door ask read owner api fdw)
+ROOMS=($PURE server ledger view worker door ask read owner api fdw)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
 BLAS=" cblas.h lapacke.h "

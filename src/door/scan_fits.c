@@ -188,7 +188,7 @@ prepare_fit(void *argument, pe_scan *scan)
 	const pe_fit_question *question = f->question;
 	int			stored;
 	char	  **names = never_null(question, &stored);
-	uint64		rows = pe_door_rows_at_most(question->dataset->relation, names, stored);
+	uint64		rows = pe_door_rows_at_most(question->dataset, names, stored);
 
 	f->in_memory = fits_memory(question, rows);
 	check_one_table(question, scan, f->in_memory);

@@ -92,6 +92,17 @@ pe_families_public(const pe_dataset *dataset)
 }
 
 List *
+pe_families_tables(const pe_dataset *dataset)
+{
+	List	   *tables = list_make1_oid(dataset->relation);
+
+	if (dataset->view_identity == NULL)
+		return tables;
+	tables = list_concat_unique_oid(tables, pe_families_private(dataset));
+	return list_concat_unique_oid(tables, pe_families_public(dataset));
+}
+
+List *
 pe_families_heirs(List *relations)
 {
 	List	   *heirs = NIL;
@@ -141,6 +152,8 @@ datasets_of_cap(int64 cap_id)
 	List	   *datasets = NIL;
 	ListCell   *cell;
 
+	if (cap_id <= 0)
+		return NIL;				/* it is to be one of its own */
 	foreach(cell, pe_rows("dataset", "dataset_pkey", NULL, 0))
 	{
 		pe_dataset *dataset;

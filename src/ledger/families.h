@@ -36,6 +36,9 @@ extern List *pe_families_private(const pe_dataset *dataset);
 /* The public ones of a view. */
 extern List *pe_families_public(const pe_dataset *dataset);
 
+/* All that is read: of a view itself too, and the public tables. */
+extern List *pe_families_tables(const pe_dataset *dataset);
+
 /* Relations and all that inherit from them. */
 extern List *pe_families_heirs(List *relations);
 

@@ -97,7 +97,8 @@ find_unregistered(const pe_dataset *declared)
 			continue;
 		if (old->relation == relation)
 			same = same == NULL && had_cap_of(old, declared) ? old : same;
-		else if (old->view_identity == NULL && old->cap_id != declared->cap_id && old->spent.rho_nano > 0 || old->spent.epsilon_nano > 0)
+		else if (old->view_identity == NULL && old->cap_id != declared->cap_id &&
+				 (old->spent.rho_nano > 0 || old->spent.epsilon_nano > 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
@@ -327,6 +328,28 @@ lock_cap(int64 cap_id)
 				 errmsg("the dataset whose cap is to be shared was dropped meanwhile")));
 }
 
+/* 55000 if the budgets came to exceed the cap together by what was carried to it: it would decide then. */
+static void
+check_grants(const pe_dataset *before)
+{
+	pe_dataset *dataset = pe_dataset_load(before->name);
+	pe_amount	promised;
+	pe_amount	cap_left;
+	pe_access	access;
+
+	if (dataset->spent.rho_nano == before->spent.rho_nano && dataset->spent.epsilon_nano == before->spent.epsilon_nano)
+		return;
+	pe_access_begin(&access);
+	pe_grants_read(dataset->cap_id, 0, dataset->accounting, &promised, &cap_left);
+	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
+				 errdetail("The cap counts what the other table has lost already."),
+				 errhint("Revoke budgets first; dp.grant_budget grants them again.")));
+	pe_access_end(&access);
+}
+
 /* Under the locks of the name and of the table. */
 static void
 register_table(const pe_dataset *declared)
@@ -413,7 +436,9 @@ register_table(const pe_dataset *declared)
 			pe_families_write(act.dataset_id, declared->families, false);
 	}
 	pe_access_end(&access);
-	pe_lineage_carry(pe_dataset_load(declared->name));
+	to_be = *pe_dataset_load(declared->name);
+	pe_lineage_carry(&to_be);
+	check_grants(&to_be);
 	pe_act_end(&act, NULL);
 }
 
@@ -496,28 +521,6 @@ check_columns(const char *name)
 	pe_columns_check(dataset, columns, count);
 }
 
-/* 55000 if the budgets came to exceed the cap together by what was carried to it: it would decide then. */
-static void
-check_grants(const pe_dataset *before)
-{
-	pe_dataset *dataset = pe_dataset_load(before->name);
-	pe_amount	promised;
-	pe_amount	cap_left;
-	pe_access	access;
-
-	if (dataset->spent.rho_nano == before->spent.rho_nano && dataset->spent.epsilon_nano == before->spent.epsilon_nano)
-		return;
-	pe_access_begin(&access);
-	pe_grants_read(dataset->id, 0, dataset->accounting, &promised, &cap_left);
-	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
-				 errdetail("The cap counts what the other table has lost already."),
-				 errhint("Revoke budgets first; dp.grant_budget grants them again.")));
-	pe_access_end(&access);
-}
-
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
@@ -534,7 +537,7 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 	pe_access	access;
 
 	pe_registration_lock(relation);
-	pe_grants_lock(dataset->id);
+	pe_grants_lock(dataset->cap_id);
 	check_not_registered(dataset, relation);
 	pe_access_begin(&access);
 	if (pe_access_write(&move, values, NULL) != 1)
@@ -610,7 +613,8 @@ pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved)
 	pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "");
 	pe_families_write(dataset->id, proved->families, spent);
 	pe_access_end(&access);
-	pe_lineage_carry(pe_dataset_recall(dataset->id));
+	pe_lineage_carry(dataset);
+	check_grants(dataset);
 }
 
 int

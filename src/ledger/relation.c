@@ -396,12 +396,12 @@ pe_relation_check(Oid relation)
 					 errmsg("the table of the dataset is gone")));
 		class = (Form_pg_class) GETSTRUCT(tuple);
 		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
-			class->relkind != RELKIND_FOREIGN_TABLE)
+			class->relkind != RELKIND_FOREIGN_TABLE && class->relkind != RELKIND_VIEW &&
+			class->relkind != RELKIND_MATVIEW)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
-					 errhint("Register the table that holds the rows; a view could be redefined under the budget. "
-							 "Of a join, CREATE TABLE ... AS SELECT makes one.")));
+					 errmsg("\"%s\" is not a table or a view", NameStr(class->relname)),
+					 errhint("Register the table that holds the rows, or a view that joins several.")));
 		check_foreign(class);
 		if (class->relpersistence == RELPERSISTENCE_TEMP)
 			ereport(ERROR,
