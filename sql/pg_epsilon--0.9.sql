@@ -750,26 +750,26 @@ CREATE VIEW dp_ledger.all_disclosures AS
                'protects', CASE WHEN d.neighbours = 'values' THEN 'values' WHEN d.unit IS NULL THEN 'row' ELSE 'unit' END,
                'unit', d.unit, 'max_rows', d.max_rows, 'neighbours', d.neighbours,
                'private_column', d.private_column, 'max_change', d.max_change, 'change', d.change),
-           'accounting', d.accounting,
-           'definition', CASE d.accounting WHEN 'gdp' THEN 'Gaussian differential privacy' WHEN 'zcdp' THEN 'zero-concentrated differential privacy' ELSE 'pure differential privacy' END,
-           'cap', pg_catalog.jsonb_build_object('of', CASE WHEN d.max_blocks IS NULL THEN 'dataset' ELSE 'block' END, 'epsilon', d.epsilon, 'delta', k.delta, 'delta_share', d.delta_share,
-               'rho', d.rho_limit / 1e9::float8, 'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_limit) END),
+           'accounting', p.accounting,
+           'definition', CASE p.accounting WHEN 'gdp' THEN 'Gaussian differential privacy' WHEN 'zcdp' THEN 'zero-concentrated differential privacy' ELSE 'pure differential privacy' END,
+           'cap', pg_catalog.jsonb_build_object('of', CASE WHEN d.max_blocks IS NULL THEN 'dataset' ELSE 'block' END, 'epsilon', p.epsilon, 'delta', k.delta, 'delta_share', p.delta_share,
+               'rho', p.rho_limit / 1e9::float8, 'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) END),
            'spent', pg_catalog.jsonb_build_object('epsilon', CASE
-                    WHEN d.accounting = 'pure' THEN d.epsilon_spent / 1e9::float8
-                    WHEN k.delta_atto > d.delta_spent THEN dp.epsilon_of_rho(d.rho_spent * 1e-9::float8, ((k.delta_atto - d.delta_spent) / 1e18)::float8, d.accounting) END,
-               'delta', k.delta, 'delta_of_charges', d.delta_spent / 1e18::float8, 'rho', d.rho_spent / 1e9::float8,
-               'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_spent) END),
+                    WHEN p.accounting = 'pure' THEN p.epsilon_spent / 1e9::float8
+                    WHEN k.delta_atto > p.delta_spent THEN dp.epsilon_of_rho(p.rho_spent * 1e-9::float8, ((k.delta_atto - p.delta_spent) / 1e18)::float8, p.accounting) END,
+               'delta', k.delta, 'delta_of_charges', p.delta_spent / 1e18::float8, 'rho', p.rho_spent / 1e9::float8,
+               'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_spent) END),
            'budgets', (SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(*), 'rho', pg_catalog.sum(b.rho_limit) / 1e9::float8, 'pure_epsilon', pg_catalog.sum(b.epsilon_limit) / 1e9::float8)
-                FROM dp_ledger.budget b WHERE b.dataset_id = d.id),
+                FROM dp_ledger.budget b WHERE b.dataset_id = p.id),
            'charges', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('function', c.function, 'kind', c.kind, 'method', c.method, 'mechanism_accounting', c.accounting,
                     'count', c.count, 'rho', c.rho / 1e9::float8, 'epsilon', CASE
-                        WHEN d.accounting = 'pure' THEN c.epsilon / 1e9::float8
-                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, d.accounting) END,
+                        WHEN p.accounting = 'pure' THEN c.epsilon / 1e9::float8
+                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, p.accounting) END,
                     'delta_of_charges', c.delta / 1e18::float8) ORDER BY c.function, c.kind, c.method, c.accounting), '[]')
                 FROM (SELECT c.function, c.request::jsonb ->> 'kind' AS kind, c.request::jsonb ->> 'method' AS method,
-                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE d.accounting END AS accounting, pg_catalog.count(*) AS count,
+                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE p.accounting END AS accounting, pg_catalog.count(*) AS count,
                              pg_catalog.sum(c.cap_rho) AS rho, coalesce(pg_catalog.sum(c.cap_delta), 0) AS delta, pg_catalog.sum(c.cap_epsilon) AS epsilon
-                        FROM dp_ledger.charge c WHERE c.dataset_id = d.id AND (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
+                        FROM dp_ledger.charge c WHERE c.dataset_id = p.id AND (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
                        GROUP BY 1, 2, 3, 4) c),
            'series', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('periods', s.periods, 'period', s.period, 'start', s.starts,
                     'max_periods', s.max_periods, 'append_only', s.append_only, 'rho', (s.rho + s.prolonged_rho) / 1e9::float8, 'ended', s.ended) ORDER BY s.id), '[]')
@@ -779,8 +779,8 @@ CREATE VIEW dp_ledger.all_disclosures AS
            'blocks', CASE WHEN d.max_blocks IS NOT NULL THEN
                pg_catalog.jsonb_build_object('column', d.time_attribute, 'months', d.block_months, 'days', d.block_days, 'time_zone', d.block_zone, 'max_blocks', d.max_blocks,
                    'spent', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('starts', b.starts, 'ends', b.ends, 'rho', b.rho_spent / 1e9::float8, 'epsilon', CASE
-                        WHEN d.accounting = 'pure' THEN b.epsilon_spent / 1e9::float8
-                        WHEN k.delta_atto > b.delta_spent THEN dp.epsilon_of_rho(b.rho_spent * 1e-9::float8, ((k.delta_atto - b.delta_spent) / 1e18)::float8, d.accounting) END) ORDER BY b.block), '[]')
+                        WHEN p.accounting = 'pure' THEN b.epsilon_spent / 1e9::float8
+                        WHEN k.delta_atto > b.delta_spent THEN dp.epsilon_of_rho(b.rho_spent * 1e-9::float8, ((k.delta_atto - b.delta_spent) / 1e18)::float8, p.accounting) END) ORDER BY b.block), '[]')
                         FROM dp_ledger.block_steps b WHERE b.dataset_id = d.id AND b.budget_id = 0)) END,
            'promises', pg_catalog.to_jsonb(pg_catalog.array_remove(ARRAY[
                CASE WHEN d.neighbours = 'values' THEN 'other_columns_public' WHEN d.unit IS NULL THEN 'one_row_per_person' ELSE 'one_unit_per_person' END,
@@ -794,9 +794,15 @@ CREATE VIEW dp_ledger.all_disclosures AS
                       UNION ALL
                       SELECT 'cap', a.at::timestamptz FROM dp_ledger.act a WHERE a.dataset_id = d.id AND a.act = 'create_dataset'
                          AND ((a.new_value::jsonb ->> 'epsilon')::float8 > (a.old_value::jsonb ->> 'epsilon')::float8
-                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a)) AS disclosure
-      FROM dp_ledger.dataset d,
-      LATERAL (SELECT CASE WHEN d.accounting = 'pure' THEN 0 ELSE d.delta END AS delta, pg_catalog.trunc(d.delta::numeric * 1e18) AS delta_atto) k
+                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a))
+           || CASE WHEN d.view_identity IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('tables', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
+                    'table', t.relation_schema || '.' || t.relation_name, 'private', NOT t.is_public, 'rule', t.said, 'word_of_owner', t.is_named) ORDER BY t.is_public, t.relation_schema, t.relation_name)
+                FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'max_rows_read', d.max_rows_read,
+               'words_of_owner', pg_catalog.jsonb_build_object('keys', d.view_keys, 'functions', d.view_functions, 'never_fails', d.never_fails), 'foreign_keys', 'trusted') END
+           || CASE WHEN d.id = p.id AND NOT EXISTS (SELECT FROM dp_ledger.dataset o WHERE o.cap_id = p.id AND NOT o.dropped) THEN '{}' ELSE pg_catalog.jsonb_build_object('cap_shared_by',
+               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END AS disclosure
+      FROM dp_ledger.dataset d JOIN dp_ledger.dataset p ON p.id = coalesce(d.cap_id, d.id),
+      LATERAL (SELECT CASE WHEN p.accounting = 'pure' THEN 0 ELSE p.delta END AS delta, pg_catalog.trunc(p.delta::numeric * 1e18) AS delta_atto) k
      WHERE NOT d.dropped;
 COMMENT ON VIEW dp_ledger.all_disclosures IS 'what dp.disclosure reads, for owners alone: what everybody together spent is in it';
 

@@ -383,7 +383,7 @@ pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count)
 bytea *
 pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 {
-	pe_cut		cut = {.max_rows = dataset->max_rows};
+	pe_cut		cut = {.max_rows = dataset->max_rows, .most_cells = dataset->max_rows_read};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
 	if (dataset->unit != NULL && pe_shards_are_by(dataset->relation, dataset->unit))

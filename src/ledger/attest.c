@@ -27,6 +27,7 @@
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 
 /* What the locked row of a dataset says of where it was written. */
 typedef struct record
@@ -86,8 +87,8 @@ table_named(const record *r)
 	Oid			relation = OidIsValid(schema) ? get_relname_relid(r->name, schema) : InvalidOid;
 	char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
 
-	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_FOREIGN_TABLE
-		? relation : InvalidOid;
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_FOREIGN_TABLE ||
+		kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ? relation : InvalidOid;
 }
 
 /* Whether the dataset was written in this database, for a table that still is but has another name. */
@@ -418,6 +419,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 	if (moved)
 	{
 		pe_dataset_place(dataset->id, relation, pe_identity_is_local(r->identity, relation));
+		pe_families_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
 		if (!r->dropped)

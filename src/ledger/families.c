@@ -73,7 +73,8 @@ tables_of(const pe_dataset *dataset, bool is_public)
 	{
 		const pe_family *family = lfirst(cell);
 
-		if (!family->is_past && family->is_public == is_public)
+		/* one that is missing after a restore is seen by the proof */
+		if (!family->is_past && family->is_public == is_public && OidIsValid(family->relation))
 			tables = list_append_unique_oid(tables, family->relation);
 	}
 	return tables;
@@ -200,7 +201,7 @@ pe_families_of_cap(int64 cap_id, int64 first)
 static bool
 overlap(Oid one, Oid other)
 {
-	return one == other || list_member_oid(pe_relation_family(one), other);
+	return OidIsValid(one) && OidIsValid(other) && (one == other || list_member_oid(pe_relation_family(one), other));
 }
 
 static bool
@@ -295,7 +296,7 @@ pe_families_check(const pe_dataset *dataset, List *families)
 	{
 		const pe_family *family = lfirst(cell);
 
-		if (family->is_past)
+		if (family->is_past || !OidIsValid(family->relation))
 			continue;
 		check_private_elsewhere(dataset, family);
 		if (family->is_public)
@@ -326,6 +327,31 @@ pe_families_agree(const pe_dataset *one, const pe_dataset *other)
 				return false;
 		}
 	return common;
+}
+
+bool
+pe_families_are_same(List *stored, List *proved)
+{
+	int			current = 0;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	foreach(cell, stored)
+	{
+		const pe_family *a = lfirst(cell);
+		bool		found = a->is_past;
+
+		current += !a->is_past;
+		foreach(inner, proved)
+		{
+			const pe_family *b = lfirst(inner);
+
+			found = found || (a->relation == b->relation && a->is_public == b->is_public && strcmp(a->rule, b->rule) == 0);
+		}
+		if (!found)
+			return false;
+	}
+	return current == list_length(proved);
 }
 
 /* ------------------------------------------------------------------

@@ -59,6 +59,9 @@ extern void pe_families_check(const pe_dataset *dataset, List *families);
 /* Whether two datasets mean the same units: one of them is a view, and they have a family in common. */
 extern bool pe_families_agree(const pe_dataset *one, const pe_dataset *other);
 
+/* Whether those of a dataset that are read are these, by the same rules. */
+extern bool pe_families_are_same(List *stored, List *proved);
+
 /*
  * The families of a view take the place of those that it had, which become past ones if something was spent.
  * Between pe_access_begin and pe_access_end.

@@ -604,10 +604,14 @@ pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved)
 	};
 	bool		spent = dataset->spent.rho_nano > 0 || dataset->spent.epsilon_nano > 0;
 	ListCell   *cell;
+	pe_act		act;
 	pe_access	access;
 
 	foreach(cell, proved->families)
 		pe_registration_lock(((pe_family *) lfirst(cell))->relation);
+	if (strcmp(dataset->view_identity, proved->view_identity) == 0)
+		return;
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "take_view", NULL);
 	pe_access_begin(&access);
 	pe_families_check(proved, proved->families);
 	pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "");
@@ -615,6 +619,7 @@ pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved)
 	pe_access_end(&access);
 	pe_lineage_carry(dataset);
 	check_grants(dataset);
+	pe_act_end(&act, NULL);
 }
 
 int

@@ -17,6 +17,7 @@
 #include "ledger/families.h"
 #include "ledger/shards.h"
 #include "owner/views.h"
+#include "server/access.h"
 #include "server/arguments.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -128,6 +129,34 @@ check_served(const pe_dataset *declared)
 						 get_rel_name(declared->relation))));
 }
 
+/* Rows that come later change none of a period that is over only where each row of the view is one of its spine. */
+static void
+check_time(const pe_view_proof *proof, bool append_only)
+{
+	if (proof->has_clock)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the rows of the view change with the time of day"),
+				 errdetail("An expression of it reads the clock, so that a row does not stay in its period."),
+				 errhint("Compare with a column or a constant.")));
+	if (append_only && !proof->is_spine)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("append_only cannot be promised of this view"),
+				 errdetail("Its rows of periods that are over can change with rows that come later: it has an "
+						   "aggregate, a window, a sub-select, an outer join, or a join that multiplies rows."),
+				 errhint("Leave append_only out; the series then has the sensitivity of rows that move.")));
+}
+
+void
+pe_view_check_time(const pe_dataset *dataset, bool append_only)
+{
+	pe_dataset	proved;
+
+	if (dataset->view_identity != NULL)
+		check_time(pe_view_prove_anew(dataset, &proved), append_only);
+}
+
 /* Rows of a distributed table are cut where they are, and a join of such tables is not looked at yet. */
 static void
 check_one_node(const pe_dataset *declared)
@@ -207,11 +236,49 @@ pe_view_renew(const pe_dataset *dataset)
 	pe_view_proof *proof = pe_view_prove_anew(dataset, &proved);
 
 	check_one_node(&proved);
+	if (dataset->time_attribute != NULL)
+		check_time(proof, dataset->append_only);
 	if (proof->multiplies)
 		check_multiplied(&proved, proof);
 	pe_dataset_take_proof(dataset, &proved);
 	if (strcmp(dataset->view_identity, proved.view_identity) != 0)
 		tell_rules(&proved);
+}
+
+/* The proof of a dataset, for pe_run_undone: its locks go, what it found stays. */
+typedef struct renewal
+{
+	const pe_dataset *dataset;
+	pe_dataset *proved;
+} renewal;
+
+static void
+prove_anew(void *argument)
+{
+	renewal    *r = argument;
+
+	(void) pe_view_prove_anew(r->dataset, r->proved);
+}
+
+/* Every table is there under its name, by the rule that it had. */
+static bool
+has_same_rules(const pe_dataset *dataset, const pe_dataset *proved)
+{
+	return pe_families_are_same(pe_families_of(dataset), proved->families);
+}
+
+bool
+pe_view_is_provable(const pe_dataset *dataset)
+{
+	pe_dataset	proved;
+	ErrorData  *error = pe_run_undone(prove_anew, &(renewal) {dataset, &proved});
+
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (error != NULL || !has_same_rules(dataset, &proved))
+		return false;
+	pe_dataset_take_proof(dataset, &proved);
+	return true;
 }
 
 void

@@ -24,11 +24,23 @@ extern void pe_view_renew(const pe_dataset *dataset);
 /* The same of one that is to go on with another view. */
 extern void pe_view_move(const pe_dataset *dataset, Oid relation);
 
+/*
+ * Whether the view of a dataset that was attested here is proved by the rules that it had; then its
+ * identity is the one of here.
+ */
+extern bool pe_view_is_provable(const pe_dataset *dataset);
+
 /* Argument n, same_cap_as: cap, accounting and neighbours become those of that dataset; 22023 for others of its own. */
 extern void pe_cap_argument(FunctionCallInfo fcinfo, int n, pe_dataset *declared);
 
 /* 22023 unless the units of both are of one type. */
 extern void pe_cap_check_unit(const pe_dataset *declared);
+
+/*
+ * 0A000 where rows of a view move with the clock, and for the promise that those of periods that are over stay as they
+ * are, where the view does not keep it.
+ */
+extern void pe_view_check_time(const pe_dataset *dataset, bool append_only);
 
 /* 0A000 for what is not served on views. */
 extern void pe_view_refuse(const pe_dataset *dataset, const char *what, const char *hint);

@@ -188,32 +188,6 @@ prove_or_refuse(const pe_dataset *dataset, pe_dataset *proved)
 	return proof;
 }
 
-/* The same tables, by the same rules. */
-static bool
-same_families(List *stored, List *proved)
-{
-	int			current = 0;
-	ListCell   *cell;
-	ListCell   *inner;
-
-	foreach(cell, stored)
-	{
-		const pe_family *a = lfirst(cell);
-		bool		found = a->is_past;
-
-		current += !a->is_past;
-		foreach(inner, proved)
-		{
-			const pe_family *b = lfirst(inner);
-
-			found = found || (a->relation == b->relation && a->is_public == b->is_public && strcmp(a->rule, b->rule) == 0);
-		}
-		if (!found)
-			return false;
-	}
-	return current == list_length(proved);
-}
-
 pe_view_proof *
 pe_view_prove_again(const pe_dataset *dataset)
 {
@@ -221,7 +195,7 @@ pe_view_prove_again(const pe_dataset *dataset)
 	pe_view_proof *proof = prove_or_refuse(dataset, &proved);
 
 	if (strcmp(proved.view_identity, dataset->view_identity) != 0 ||
-		!same_families(pe_families_of(dataset), proved.families))
+		!pe_families_are_same(pe_families_of(dataset), proved.families))
 		refuse_changed(dataset, "Its definition, a table, an index, a key or a function under it was changed.");
 	return proof;
 }
