@@ -127,7 +127,9 @@ static const pe_setting pinned_of_views[] = {
 	{"enable_nestloop", "off"},
 	{"enable_mergejoin", "off"},
 	{"enable_hashjoin", "on"},
-	{"enable_memoize", "off"}
+	{"enable_memoize", "off"},
+	{"hash_mem_multiplier", "2"},
+	{"temp_file_limit", "-1"}	/* how much of a join is spilled follows from the rows: it must not end the scan */
 };
 
 /* Of a table in shards: the statement that a node gets has no parameters, so they are constants of the plan. */

@@ -469,7 +469,7 @@ pe_dataset_check_alone(const pe_dataset *dataset)
 		{
 			pe_dataset *other = lfirst(inner);
 
-			if (!other->dropped && other->cap_id != dataset->cap_id)
+			if (!other->dropped && other->cap_id != dataset->cap_id && pe_families_entitled(other, lfirst_oid(cell)))
 				ereport(ERROR,
 						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),

@@ -146,6 +146,12 @@ pe_families_of_table(Oid relation, bool is_public)
 	return ids;
 }
 
+static bool
+has_spent(const pe_dataset *dataset)
+{
+	return dataset->spent.rho_nano > 0 || dataset->spent.epsilon_nano > 0 || dataset->spent.delta_atto > 0;
+}
+
 /* Those that share the cap, and the one whose it is. */
 static List *
 datasets_of_cap(int64 cap_id)
@@ -162,7 +168,8 @@ datasets_of_cap(int64 cap_id)
 		if (pe_row_int64(lfirst(cell), "id") != cap_id && pe_row_int64(lfirst(cell), "cap_id") != cap_id)
 			continue;
 		dataset = pe_dataset_of_row(lfirst(cell));
-		if (!dataset->frozen)
+		/* one that was dropped before anything was spent left nothing by its rules */
+		if (!dataset->frozen && (!dataset->dropped || has_spent(dataset)))
 			datasets = lappend(datasets, dataset);
 	}
 	return datasets;
@@ -204,10 +211,14 @@ overlap(Oid one, Oid other)
 	return OidIsValid(one) && OidIsValid(other) && (one == other || list_member_oid(pe_relation_family(one), other));
 }
 
-static bool
-has_spent(const pe_dataset *dataset)
+bool
+pe_families_entitled(const pe_dataset *dataset, Oid relation)
 {
-	return dataset->spent.rho_nano > 0 || dataset->spent.epsilon_nano > 0 || dataset->spent.delta_atto > 0;
+	Oid			owner = pe_relation_owner(relation);
+	Oid			of_view = pe_relation_owner(dataset->relation);
+
+	return dataset->view_identity == NULL || dataset->relation == relation || !OidIsValid(owner) ||
+		(OidIsValid(of_view) && has_privs_of_role(of_view, owner));
 }
 
 /* A family that other datasets have as a private one. */
@@ -220,7 +231,8 @@ check_private_elsewhere(const pe_dataset *dataset, const pe_family *family)
 	{
 		const pe_dataset *other = lfirst(cell);
 
-		if (other->id == dataset->id || (other->dropped && !(family->is_public && has_spent(other))))
+		if (other->id == dataset->id || (other->dropped && !(family->is_public && has_spent(other))) ||
+			!pe_families_entitled(other, family->relation))
 			continue;
 		if (family->is_public)
 			ereport(ERROR,

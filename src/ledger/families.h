@@ -56,6 +56,12 @@ extern List *pe_families_of_cap(int64 cap_id, int64 first);
  */
 extern void pe_families_check(const pe_dataset *dataset, List *families);
 
+/*
+ * Whether the owner of a view still has the privileges of the owner of one of its tables.  If not nothing is
+ * answered, so that no role that lost them keeps the owner from a cap of his own; what was spent is carried to it.
+ */
+extern bool pe_families_entitled(const pe_dataset *dataset, Oid relation);
+
 /* Whether two datasets mean the same units: one of them is a view, and they have a family in common. */
 extern bool pe_families_agree(const pe_dataset *one, const pe_dataset *other);
 

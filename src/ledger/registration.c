@@ -86,6 +86,8 @@ find_unregistered(const pe_dataset *declared)
 	{
 		pe_dataset *old = lfirst(cell);
 
+		if (!pe_families_entitled(old, relation))
+			continue;
 		if (!old->dropped && (declared->cap_id == 0 || old->cap_id != declared->cap_id))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -533,12 +535,15 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
 		ObjectIdGetDatum(dataset->relation)
 	};
+	pe_dataset	to_be = *dataset;
 	pe_dataset *moved;
 	pe_access	access;
 
+	to_be.relation = relation;
 	pe_registration_lock(relation);
 	pe_grants_lock(dataset->cap_id);
 	check_not_registered(dataset, relation);
+	pe_families_check(&to_be, pe_families_of(&to_be));
 	pe_access_begin(&access);
 	if (pe_access_write(&move, values, NULL) != 1)
 		ereport(ERROR,

@@ -139,6 +139,12 @@ check_time(const pe_view_proof *proof, bool append_only)
 				 errmsg("the rows of the view change with the time of day"),
 				 errdetail("An expression of it reads the clock, so that a row does not stay in its period."),
 				 errhint("Compare with a column or a constant.")));
+	/* which cells of a unit are read follows from all of its rows, and those of later periods would change earlier ones */
+	if (proof->multiplies)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("series over a view that multiplies rows"),
+				 errhint("Aggregate what is joined, GROUP BY the unit and the period.")));
 	if (append_only && !proof->is_spine)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
