@@ -262,3 +262,9 @@ SELECT dp.create_dataset('orders', 'orders', 1e4, delta => 1e-6, unit => 'custom
 SELECT dataset, epsilon_left < 1e4 AS counted FROM dp.datasets WHERE dataset = 'orders';
 SELECT act, dataset, new_value - 'view' - 'owner' FROM dp.acts WHERE act IN ('take_view', 'move_dataset') ORDER BY at;
 RESET SESSION AUTHORIZATION;
+\t off
+SET client_min_messages = error;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP OWNED BY regress_shop, regress_ann, regress_stranger, regress_writer CASCADE;
+DROP FUNCTION refused, asked;
+DROP ROLE regress_shop, regress_ann, regress_stranger, regress_writer;

@@ -127,3 +127,9 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('kept', '{ward}');
 SELECT key, round(estimate) FROM dp.keys('named', 'name', epsilon => 1e4) ORDER BY key;
 RESET SESSION AUTHORIZATION;
+\t off
+SET client_min_messages = error;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP OWNED BY regress_shop, regress_ann, regress_stranger CASCADE;
+DROP FUNCTION refused, rows_of, same;
+DROP ROLE regress_shop, regress_ann, regress_stranger;
