@@ -120,6 +120,9 @@ SELECT aggregate, bool_and(a.estimate = b.estimate AND a.stderr = b.stderr AND a
   FROM dp.aggregate('r', '{count(*) where (b),count(*) where (not b),count(*),avg(y) where (b)}', '{g,k}', rho => 0.02) a
   JOIN dp.aggregate('r', '{count(*) where (b),count(*) where (not b),count(*),avg(y) where (b)}', '{g,k}', rho => 0.02) b USING (label, aggregate) GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM dp.publish(:release, 'published');
+-- counts by themselves are not read from it: not to be shown in a quote, and not to answer
+SELECT known_release IS DISTINCT FROM :release AS other FROM dp.quote('r', '{g,k}', rho => 0.001);
+SELECT min(release) > :release AS asked_anew FROM dp.histogram('r', '{g,k}', rho => 0.005, reuse => true);
 SELECT count(*), count(DISTINCT k) FROM published;
 
 DISCARD TEMP;

@@ -220,6 +220,24 @@ SELECT pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + t
   pg_temp.is_free($$SELECT dp.aggregate('people', '{count(*)}', '{age}', workload => 'prefix + total', epsilon => .23)$$),
   pg_temp.is_free($$SELECT dp.histogram('people', '{age}', 'prefix(age) + total', epsilon => .22)$$) AS other;
 SELECT workload FROM dp.releases ORDER BY release DESC LIMIT 1;
+-- classes of cells follow from the cells: decades from ages; not where rows of units are cut by them
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TEMP TABLE exact_heights AS SELECT age, sex, count(*), sum(height) FROM people GROUP BY 1, 2;
+GRANT SELECT ON exact_heights TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT 'age CELLS (' || string_agg(format('%s-%s', 10 * i, 10 * i + 9), '; ') || '; 90)' AS decades FROM generate_series(0, 8) i \gset
+SELECT count(*) FROM dp.aggregate('people', '{count(*), sum(height)}', '{age,sex}', epsilon => 950);
+SELECT count(*) - :before AS paid FROM dp.releases \gset
+SELECT aggregate, count(*), bool_and(abs(a.estimate - CASE aggregate WHEN 'count(*)' THEN e.n ELSE e.sum END) < 8 * a.stderr AND a.stderr < 20) AS exact
+  FROM dp.aggregate('people', '{count(*), sum(height)}', ARRAY[:'decades', 'sex'], epsilon => .3, reuse => true) a
+    JOIN (SELECT age / 10 AS decade, sex, sum(count) AS n, sum(sum) AS sum FROM exact_heights GROUP BY 1, 2) e
+    ON e.sex = a.label->>'sex' AND format('%s-%s', 10 * e.decade, 10 * e.decade + 9) = a.label->'age'->>'cells' GROUP BY 1 ORDER BY 1;
+SELECT pg_temp.is_free(format($$SELECT dp.aggregate('people', '{avg(height)}', %L, epsilon => .3, reuse => true)$$, ARRAY[:'decades'])),
+  pg_temp.is_free(format($$SELECT dp.aggregate('people', '{sum(height)}', %L, workload => 'prefix(age) * total(sex)', epsilon => .3, reuse => true)$$, ARRAY[:'decades', 'sex'])) AS prefix,
+  pg_temp.is_free($$SELECT dp.aggregate('people', '{count(*)}', '{"age CELLS (0-90)"}', epsilon => .3, reuse => true)$$) AS one;
+SELECT count(*) - :before - :paid AS paid FROM dp.releases;
+SELECT pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(*)}', '{age}', epsilon => 900)$$) AS first,
+  pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(*)}', '{"age CELLS (0-44; 45-89)"}', epsilon => .3, reuse => true)$$) AS other;
 RESET SESSION AUTHORIZATION;
 SELECT count(*) AS with_two FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id AND c.other_strategies = r.other_strategies
   WHERE cardinality(r.other_strategies) = 1;

@@ -175,7 +175,10 @@ reuse(pe_call *call)
 {
 	counts_call *c = (counts_call *) call;
 
-	c->known = c->reuse ? pe_known_find(c->counts) : NULL;
+	bool		looks = c->reuse || (pe_settings_reuse_only() && !call->request.fresh &&
+								 c->counts->method != PE_METHOD_DAWA && !pe_ask_is_replay(call));
+
+	c->known = looks ? pe_known_find(c->counts) : NULL;
 	if (c->known == NULL)
 		return false;
 	pe_known_answer(c->counts, c->known, &c->answers);

@@ -26,7 +26,7 @@ pe_has_all_values(const pe_column *column)
 static bool
 is_complete_now(const pe_dataset *dataset, const pe_column *column)
 {
-	return column->domain.nulls == PE_NULLS_DROP && column->roll_up == NULL && pe_has_all_values(column) &&
+	return column->domain.nulls == PE_NULLS_DROP && pe_has_all_values(column) &&
 		!may_be_nan(column->type) && pe_column_is_not_null(dataset->relation, column->number);
 }
 

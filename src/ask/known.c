@@ -62,7 +62,7 @@ add_dropping(const pe_column *columns, int count, const pe_complete *complete, c
 {
 	for (int i = 0; i < count; i++)
 		if ((columns[i].domain.outside == PE_OUTSIDE_DROP || columns[i].domain.nulls == PE_NULLS_DROP) &&
-			(columns[i].roll_up != NULL || !pe_is_complete(complete, columns[i].name)))
+			!pe_is_complete(complete, columns[i].name))
 			name[names++] = columns[i].name;
 	return names;
 }
@@ -163,6 +163,92 @@ pe_joint_close(pe_joint *joint, pe_dataset *dataset, const char *predicate)
  * ------------------------------------------------------------------
  */
 
+/* The most entries of the matrix that a factor becomes over finer cells. */
+#define MOST_FINER_ENTRIES 1000000
+
+/* The declared column of what was measured that a column rolls up; NULL: none. */
+static const pe_column *
+finer_column(const pe_column *rolled, const pe_over_columns *measured)
+{
+	for (int i = 0; i < measured->attributes && rolled->roll_up != NULL; i++)
+		if (strcmp(measured->columns[i].name, rolled->name) == 0 && measured->columns[i].roll_up == NULL)
+			return &measured->columns[i];
+	return NULL;
+}
+
+/* A factor over classes, over the declared cells that they are made of; false if that is too large. */
+static bool
+refine_factor(pe_factor *factor, const pe_attribute *rolled)
+{
+	int32_t		cells = pe_attribute_declared_cells(rolled);
+	int32_t    *entry;
+
+	if ((int64) factor->queries * cells > MOST_FINER_ENTRIES)
+		return false;
+	entry = palloc((size_t) factor->queries * cells * sizeof(*entry));
+	for (int32 q = 0; q < factor->queries; q++)
+		for (int32 c = 0; c < cells; c++)
+			entry[(size_t) q * cells + c] = pe_factor_entry(factor, q, rolled->class_of[c]);
+	*factor = (pe_factor) {
+		.constructor = PE_MATRIX, .attribute = factor->attribute, .cells = cells, .queries = factor->queries,
+		.entry = entry, .stride = factor->stride, .position = factor->position
+	};
+	return true;
+}
+
+static bool
+refine_term(pe_term *term, int attribute, const pe_attribute *rolled)
+{
+	pe_factor  *factor = palloc(term->factors * sizeof(*factor));
+
+	memcpy(factor, term->factor, term->factors * sizeof(*factor));
+	term->factor = factor;
+	for (int f = 0; f < term->factors; f++)
+		if (factor[f].attribute == PE_ALL_CELLS ||
+			(factor[f].attribute == attribute && !refine_factor(&factor[f], rolled)))
+			return false;
+	return true;
+}
+
+static bool
+refine_workload(pe_workload *workload, int attribute, const pe_attribute *rolled)
+{
+	pe_term    *term = palloc(workload->terms * sizeof(*term));
+
+	memcpy(term, workload->term, workload->terms * sizeof(*term));
+	workload->term = term;
+	for (int32 t = 0; t < workload->terms; t++)
+		if (!refine_term(&term[t], attribute, rolled))
+			return false;
+	return true;
+}
+
+/*
+ * What is asked of classes of an attribute, over its declared cells where these were measured: the month follows from
+ * its days.  A roll-up drops no row, and so the rows are the same (unless a unit's rows are cut, by other cells).
+ */
+static bool
+refine(const pe_over_columns *asked, const pe_over_columns *measured, pe_over_columns *finer)
+{
+	pe_column  *columns = palloc((asked->attributes + 1) * sizeof(*columns));
+	pe_workload *workload = palloc(sizeof(*workload));
+
+	memcpy(columns, asked->columns, asked->attributes * sizeof(*columns));
+	*workload = *asked->workload;
+	*finer = (pe_over_columns) {columns, asked->attributes, workload};
+	for (int i = 0; i < asked->attributes; i++)
+	{
+		const pe_column *declared = finer_column(&columns[i], measured);
+
+		if (declared == NULL)
+			continue;
+		if (!refine_workload(workload, i, &columns[i].domain))
+			return false;
+		columns[i] = *declared;
+	}
+	return true;
+}
+
 /* Two of the same name are the same cells. */
 static bool
 are_alike(const pe_over_columns *one, const pe_over_columns *other)
@@ -182,11 +268,12 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 {
 	int			of_measured[PE_MAX_ATTRIBUTES];
 	int			of_asked[PE_MAX_ATTRIBUTES];
+	pe_over_columns finer;
 
-	if (!are_alike(measured, asked))
+	if (!refine(asked, measured, &finer) || !are_alike(measured, &finer))
 		return false;
 	pe_joint_add(&p->joint, measured->columns, measured->attributes, of_measured);
-	pe_joint_add(&p->joint, asked->columns, asked->attributes, of_asked);
+	pe_joint_add(&p->joint, finer.columns, finer.attributes, of_asked);
 	if (strategy->blocks == NULL)
 		pe_joint_close(&p->joint, dataset, predicate);
 	/* blocks are over these alone, and know which cells the predicate leaves */
@@ -195,7 +282,7 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 	else
 		return false;
 	if (!pe_workload_over(measured->workload, &p->joint.shape, of_measured, &p->measured_over) ||
-		!pe_workload_over(asked->workload, &p->joint.shape, of_asked, &p->asked_over))
+		!pe_workload_over(finer.workload, &p->joint.shape, of_asked, &p->asked_over))
 		return false;
 	p->measured = (pe_measured) {&p->measured_over, strategy, p->joint.possible, lattice};
 	return true;
@@ -470,12 +557,19 @@ is_same_space(const pe_space *s, const pe_space *t)
 	return s->kept.id == t->kept.id && is_same_groups(s, t);
 }
 
+/* The noise that part i of the request may have. */
+static double
+most_noise(const look *l, int i)
+{
+	return l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) : INFINITY;
+}
+
 /* Whether what part i would measure is known as precisely from part j of the release. */
 static bool
 is_precise(look *l, int i, int j, const double *variance)
 {
 	const pe_space *s = &l->asked->space[l->asked->source[i].space];
-	double		most = l->most != NULL ? pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING) : INFINITY;
+	double		most = most_noise(l, i) * (1 + ROUNDING);
 	double		noise = pe_noise_stderr(l->known.noise.of_part[j]);
 
 	for (int32 q = 0; q < s->workload.queries; q++)
@@ -542,7 +636,7 @@ space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pa
 {
 	const pe_aggregation *g = l->asked;
 	int32		queries = g->space[g->source[i].space].workload.queries;
-	double	   *variance = palloc0(queries * sizeof(double));
+	double	   *variance = NULL;
 	pe_space   *s = NULL;
 
 	for (int t = 0; t < terms->terms; t++)
@@ -551,10 +645,11 @@ space_of_terms(const look *l, int i, const known_terms *terms, pe_known_pair *pa
 			pe_noise_stderr(l->known.noise.of_part[terms->part[0]]) * terms->factor[t];
 
 		s = derived_space(l, i, terms->part[t], &pair[t]);
-		for (int32 q = 0; s != NULL && q < queries; q++)
-			variance[q] += s->variance[q] * noise * noise;
 		if (s == NULL || terms->terms == 1)
 			return s;
+		variance = variance != NULL ? variance : pe_alloc(queries, sizeof(double));
+		for (int32 q = 0; q < queries; q++)
+			variance[q] += s->variance[q] * noise * noise;
 	}
 	if (s != NULL)
 	{
@@ -603,7 +698,7 @@ same_parts_serve(const look *l, int sum, int stored_sum)
 		if (i < 0)
 			return true;
 		if (j < 0 || g->space[g->source[i].space].kept.id != of->space[of->source[j].space].kept.id ||
-			pe_noise_stderr(l->known.noise.of_part[j]) > pe_noise_stderr(l->most->of_part[i]) * (1 + ROUNDING))
+			pe_noise_stderr(l->known.noise.of_part[j]) > most_noise(l, i) * (1 + ROUNDING))
 			return false;
 	}
 }
@@ -670,7 +765,7 @@ shared_sums_serve(const look *l, const shared_sum *sum, int sums)
 	double	   *scale = pe_alloc(sums + 1, sizeof(double));
 	bool		serve = true;
 
-	for (int32 q = 0; q < g->space[0].workload.queries && serve; q++)
+	for (int32 q = 0; q < g->space[0].workload.queries && serve && l->most != NULL; q++)
 	{
 		pe_poll();
 		for (int i = 0; i < sums; i++)
@@ -716,8 +811,7 @@ add_shared(const look *l, int sum, int stored_sum, shared_sums *shared)
 	for (int k = 0; k < shared->sums; k++)
 		if (shared->sum[k].sum[0] == sum)
 			return true;
-	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {pe_noise_stderr(l->most->of_part[i]),
-		pe_noise_stderr(l->known.noise.of_part[j])}};
+	*to = (shared_sum) {{sum, stored_sum}, {i, j}, {most_noise(l, i), pe_noise_stderr(l->known.noise.of_part[j])}};
 	shared->sums++;
 	return to->noise[1] < INFINITY;
 }
@@ -874,7 +968,7 @@ restore_similar(look *l)
 
 	l->stored = pe_aggregation_restored_of(l->row, counts && l->row->workload_text != NULL);
 	of = &l->stored->aggregation;
-	if (of->on_grid || !declared_alike(l->asked, of) ||
+	if (of->on_grid || (counts && has_atoms(of)) || !declared_alike(l->asked, of) ||
 		strcmp(l->rows, pe_aggregation_rows_text(of)) != 0)
 		return false;
 	if (!has_atoms(l->asked) && !has_atoms(of) && !all_follow(l->asked, of))
@@ -926,14 +1020,17 @@ open_budgets(const pe_dataset *dataset)
 	return PointerGetDatum(construct_array(ids, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+/* Without those that are rolled up: a release may have their declared cells. */
 static Datum
 names_of_groups(const pe_aggregation *g)
 {
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));
+	int			count = 0;
 
 	for (int i = 0; i < g->groups; i++)
-		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
-	return PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
+		if (g->columns[i].roll_up == NULL)
+			names[count++] = CStringGetTextDatum(g->columns[i].name);
+	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 /* What the ledger says of one; its rows are those of the request, as they were declared then. */
@@ -1063,7 +1160,9 @@ pe_known_find(pe_aggregation *g)
 	pe_aggregate_noise most;
 	pe_known	best;
 	pe_known   *known;
-	look		l = {.asked = g, .most = &most, .answers = true};
+	/* where nothing else is to be had, any precision is, unless one is asked for */
+	bool		any = pe_settings_reuse_only() && isnan(g->asked.request->max_stderr);
+	look		l = {.asked = g, .most = any ? NULL : &most, .answers = true};
 
 	if (!g->on_grid)
 		most = pe_aggregation_noise(g, nano);

@@ -213,9 +213,23 @@ refuse_untold(const pe_asked *asked)
 			 errhint("The owner of the table can raise the budget with dp.grant_budget.")));
 }
 
+/* What nothing that is paid for answers. */
+static void
+refuse_unknown(const pe_asked *asked)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no paid release of dataset \"%s\" answers the request, and pg_epsilon.reuse is only",
+					asked->dataset->name),
+			 errdetail("It would cost %s. Nothing was charged.", cost_text(asked)),
+			 errhint("SET pg_epsilon.reuse = on to pay for it.")));
+}
+
 void
 pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
+	if (reply->shortage == PE_SHORT_UNKNOWN)
+		refuse_unknown(asked);
 	if (reply->shortage == PE_SHORT_CAP)
 		refuse_for_cap(asked);
 	if (!pe_budget_is_told(asked->dataset, asked->budget))

@@ -16,6 +16,7 @@
 #include "ledger/chain.h"
 #include "ledger/columns.h"
 #include "server/access.h"
+#include "server/settings.h"
 
 void
 pe_request_init(pe_request *request, pe_request_kind kind, const char *function)
@@ -296,6 +297,7 @@ pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int3
 	charge->role = GetUserNameFromId(GetUserId(), false);
 	charge->function = request->function;
 	charge->fresh = request->fresh;
+	charge->known_only = pe_settings_reuse_only();
 	charge->request = text;
 	charge->attributes = request->attributes;
 	charge->attribute = request->attribute;

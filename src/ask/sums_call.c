@@ -30,7 +30,8 @@ pe_aggregate_call_reprice(pe_aggregate_call *c)
 {
 	pe_aggregation_price(c->aggregation);
 	c->replays = pe_ask_is_replay(&c->call);
-	c->known = c->reuse && !c->replays ? pe_known_find(c->aggregation) : NULL;
+	c->known = !c->replays && (c->reuse || (pe_settings_reuse_only() && !c->call.request.fresh))
+		? pe_known_find(c->aggregation) : NULL;
 }
 
 static void

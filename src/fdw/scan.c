@@ -430,6 +430,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		ReThrowError(error);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
+	if (state->select->filters_answer)
+		ExplainPropertyText("Filter", "of the answer; rows were cut before it", es);
 	if (e.quote != NULL)
 		ExplainPropertyText("Quote", e.quote, es);
 	if (error != NULL)

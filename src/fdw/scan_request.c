@@ -19,6 +19,7 @@
 
 #include "server/arguments.h"
 #include "ask/answers.h"
+#include "ask/known.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -259,12 +260,17 @@ tell_cut_before(pe_select *s, const Bitmapset *applied)
 	if (declared->unit == NULL)
 		return;
 	while ((a = bms_next_member(applied, a)) >= 0)
-		if (pe_condition_leaves(s->where, a) != NULL && !pe_sight_is_told(s->sight, "cut before"))
+	{
+		if (pe_condition_leaves(s->where, a) == NULL)
+			continue;
+		s->filters_answer = true;
+		if (!pe_sight_is_told(s->sight, "cut before"))
 			ereport(NOTICE,
 					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut",
 							declared->attribute[a].name),
 					 errdetail("Where units have more rows than max_rows, "
 							   "fewer are counted than by the same WHERE without the group.")));
+	}
 }
 
 /* Behind all others: max_stderr is of the first. */
@@ -334,12 +340,16 @@ pe_select_translate(pe_select *s)
  * ------------------------------------------------------------------
  */
 
+/* Of what would be measured; or of what is known, if something is. */
 static double *
-errors_of(const pe_select *s)
+errors_of(const pe_select *s, bool anew)
 {
 	double	   *errors = palloc(s->call.aggregation->aggregates * sizeof(double));
 
-	pe_aggregation_errors(s->call.aggregation, 1000, pe_aggregate_call_nano(&s->call), errors);
+	if (s->call.known != NULL && !anew)
+		pe_aggregation_errors_of(s->call.known->aggregation, &s->call.known->noise, 1000, 1, errors);
+	else
+		pe_aggregation_errors(s->call.aggregation, 1000, pe_aggregate_call_nano(&s->call), errors);
 	return errors;
 }
 
@@ -367,9 +377,9 @@ factor_of_merged(const pe_select *s)
 
 /* Of the first aggregate, the largest of all rows. */
 static double
-first_error(const pe_select *s)
+first_error(const pe_select *s, bool anew)
 {
-	return errors_of(s)[0] * factor_of_merged(s);
+	return errors_of(s, anew)[0] * factor_of_merged(s);
 }
 
 /* At one price: "epsilon 0.1: standard error 12.3". */
@@ -383,7 +393,7 @@ append_offer(StringInfo to, pe_select *s, double epsilon)
 		pe_aggregate_call_prepare(&s->call, false);
 	else
 		pe_aggregate_call_reprice(&s->call);
-	error = first_error(s);
+	error = first_error(s, true);
 	appendStringInfo(to, "%sepsilon %g", to->len > 0 ? "; " : "", epsilon);
 	if (!isnan(error))
 		appendStringInfo(to, " with a standard error of %.3g", error);
@@ -864,8 +874,8 @@ pe_select_quote_text(const pe_select *s)
 {
 	const pe_asked *asked = &s->call.aggregation->asked;
 	double		left;
-	double	   *errors = errors_of(s);
-	double		error = first_error(s);
+	double	   *errors = errors_of(s, false);
+	double		error = first_error(s, false);
 	int			last = s->call.aggregation->aggregates - 1;
 	StringInfoData text;
 
@@ -877,6 +887,8 @@ pe_select_quote_text(const pe_select *s)
 		appendStringInfo(&text, ", of %s %.3g", s->call.call.request.sums.aggregate[last], errors[last]);
 	if (pe_aggregate_call_is_paid(&s->call))
 		appendStringInfoString(&text, "; paid already: free");
+	else if (pe_settings_reuse_only())
+		appendStringInfoString(&text, "; not paid: pg_epsilon.reuse = only refuses it");
 	else
 		appendStringInfoString(&text, pe_asked_fits(asked, false, &left)
 							   ? "; would be charged" : "; does not fit the budget");

@@ -37,6 +37,7 @@ typedef struct pe_select
 	pe_wanted	wanted;
 	List	   *rows;			/* pe_row_of_select * */
 
+	bool		filters_answer; /* WHERE is applied to groups, some of whose rows were cut before */
 	bool		is_priced;		/* by what was set when the statement's scans were checked together */
 	double		epsilon;
 	double		max_stderr;

@@ -761,6 +761,11 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	memset(reply, 0, sizeof(*reply));
 	if (is_period ? pe_series_stored(request->series, reply) : find_release(request, reply, &paid) && paid)
 		reply->outcome = PE_REPLAYED;
+	else if (request->known_only && !is_period)
+	{
+		reply->outcome = PE_REFUSED;
+		reply->shortage = PE_SHORT_UNKNOWN;
+	}
 	else if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),

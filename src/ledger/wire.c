@@ -142,6 +142,7 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 	pq_sendint64(to, request->budget_id);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
+	pq_sendbyte(to, request->known_only);
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendbyte(to, request->workload != NULL);
 	pq_sendbyte(to, request->model != NULL);
@@ -186,6 +187,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	request->budget_id = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;
+	request->known_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
 	has_workload = pq_getmsgbyte(from) != 0;
 	has_model = pq_getmsgbyte(from) != 0;

@@ -46,6 +46,7 @@ typedef struct pe_charge_request
 	const char *function;		/* of SQL, for the record */
 	bool		fresh;			/* no replay */
 	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
+	bool		known_only;		/* no charge: the role's setting says so */
 	const char *request;		/* the canonical request, JSON */
 
 	/* what a release needs besides: the record of how to read its payload */
@@ -98,7 +99,8 @@ typedef enum pe_shortage
 	PE_SHORT_BUDGET,			/* rho, or the epsilon of a pure budget */
 	PE_SHORT_DELTA,				/* the budget's delta alone */
 	PE_SHORT_CAP,				/* the budget would admit the charge */
-	PE_SHORT_REQUEST			/* it is more than one request of the budget may cost, and left is what one may */
+	PE_SHORT_REQUEST,			/* it is more than one request of the budget may cost, and left is what one may */
+	PE_SHORT_UNKNOWN			/* nothing: only what is paid for was asked for */
 } pe_shortage;
 
 typedef struct pe_charge_reply

@@ -86,6 +86,7 @@ static char *max_stderr_text;
 static char *hide_below_text;
 static char *hide_below_all_text;
 static char *cut_bins_text;
+static char *reuse_text;
 
 static bool is_defining;		/* values that were set before the library was loaded are looked at */
 
@@ -218,6 +219,21 @@ check_cut_bins(char **value, void **extra, GucSource source)
 }
 
 static bool
+is_reuse(const char *text)
+{
+	return pg_strcasecmp(text, "on") == 0 || pg_strcasecmp(text, "only") == 0;
+}
+
+static bool
+check_reuse(char **value, void **extra, GucSource source)
+{
+	if (is_reuse(*value) || is_late(source))
+		return true;
+	GUC_check_errhint("Available values: on, only.");
+	return false;
+}
+
+static bool
 check_hide_below_all(char **value, void **extra, GucSource source)
 {
 	if (pe_hide_below_all_of(*value) != PE_HIDE_UNKNOWN || is_late(source))
@@ -278,6 +294,13 @@ pe_settings_check_select(void)
 				psprintf("a number from 0 to %g", (double) MOST_HIDDEN));
 	check_valid(pe_hide_below_all != PE_HIDE_UNKNOWN, "pg_epsilon.hide_below_all", hide_below_all_text, "on or off");
 	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text, "error or middle");
+}
+
+bool
+pe_settings_reuse_only(void)
+{
+	check_valid(is_reuse(reuse_text), "pg_epsilon.reuse", reuse_text, "on or only");
+	return pg_strcasecmp(reuse_text, "only") == 0;
 }
 
 /* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
@@ -346,6 +369,10 @@ define_select(void)
 							   "on: the chance that any group without rows shows a result is at most 5 %.",
 							   &hide_below_all_text, "off", PGC_USERSET, 0,
 							   check_hide_below_all, assign_hide_below_all, NULL);
+	DefineCustomStringVariable("pg_epsilon.reuse",
+							   "Whether requests that no paid release answers are charged.",
+							   "on: they are; only: they are refused, and nothing is ever charged.",
+							   &reuse_text, "on", PGC_USERSET, 0, check_reuse, NULL, NULL);
 	is_defining = false;
 }
 

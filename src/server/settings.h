@@ -41,6 +41,9 @@ extern int	pe_hide_below_all_of(const char *text);
 /* 22023 if one of them was set, before the library was loaded, to what is no value of it. */
 extern void pe_settings_check_select(void);
 
+/* Whether nothing may be charged: only what is known is answered.  22023 as above. */
+extern bool pe_settings_reuse_only(void);
+
 /* 53200 if a request needs more than pe_max_memory allows. */
 extern void pe_check_memory(size_t bytes);
 

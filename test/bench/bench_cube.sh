@@ -2,7 +2,8 @@
 # Many attributes at once, on the 14 discretized attributes of Adult (48,842 rows): all 91 two-way
 # tables by dp.measure, against GROUP BY GROUPING SETS over the same sets of the same rows, one after
 # the other.  Required: at most a quarter of the time; errors seen over RELEASES releases within 1 %
-# of what the quote told; tables that agree with each other.  Then ranges over two attributes of 256
+# of what the quote told; tables that agree with each other; EXPLAIN of counts and averages
+# of all 91 by SELECT at most 30 times that of one.  Then ranges over two attributes of 256
 # cells, on every table of hist2d_*: the time of the quote, of the measurement and of 10,000 answers, the memory, and
 # errors seen over 10 RELEASES releases within 5 % of what was told; ranges among tables, quoted;
 # and 20 attributes of 10 cells: quotes, and all tables of three attributes of ROWS rows.
@@ -13,27 +14,23 @@
 #   ROWS=n       of the 20 attributes [a million]
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 DATA=${DATA:-../shared/data}
 ROUNDS=${ROUNDS:-7}
 RELEASES=${RELEASES:-20}
 ROWS=${ROWS:-1000000}
 LIMIT=0.25
+MOST_EXPLAIN=30
 [ -f "$DATA/adult_discretized/adult_discretized.csv" ] || { echo "skipped: no data in $DATA"; exit 0; }
 
-sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
-trap "PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS cube (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner' -c 'DROP ROLE IF EXISTS bench_analyst' 2>/dev/null" EXIT
-sql -c 'CREATE DATABASE cube'
-export PGDATABASE=cube
+new_database cube
 planes=$(cd "$DATA" && ls hist2d_*/*.csv | sed 's/.*\///; s/\.csv//' | paste -sd ' ')
 names=$(head -n 1 "$DATA/adult_discretized/adult_discretized.csv")
 
-{
+is_round || {
 	cat <<SQL
 SET client_min_messages = warning;
-CREATE EXTENSION pg_epsilon;
-CREATE ROLE bench_owner;
-CREATE ROLE bench_analyst;
-GRANT CREATE ON SCHEMA public TO bench_owner, bench_analyst;
+GRANT CREATE ON SCHEMA public TO bench_analyst;
 SET ROLE bench_owner;
 CREATE TABLE adult ($(sed 's/,/ int, /g' <<<"$names") int);
 COPY adult FROM STDIN CSV HEADER;
@@ -42,7 +39,7 @@ SQL
 	cat <<SQL
 \\.
 SELECT dp.create_dataset('adult', 'adult', 1e5, accounting => 'zcdp') \\g /dev/null
-SELECT dp.add_attribute('adult', name::name, 0, cells::int, cells::int) FROM json_each_text('$(tr -d '\n' <"$DATA/adult_discretized/domain.json")') d(name, cells) \\g /dev/null
+SELECT dp.add_attribute('adult', name::name, 0, cells::int, cells::int, last => 'open') FROM json_each_text('$(tr -d '\n' <"$DATA/adult_discretized/domain.json")') d(name, cells) \\g /dev/null
 SELECT dp.grant_budget('adult', 'bench_analyst', 1e5) \\g /dev/null
 SQL
 	for plane in $planes; do
@@ -62,22 +59,30 @@ GRANT SELECT ON $plane TO bench_analyst;	-- to know the truth
 SQL
 	done
 } | sql
-sql -c "VACUUM (FREEZE, ANALYZE) adult, ${planes// /, }"
+is_round || sql -c "VACUUM (FREEZE, ANALYZE) adult, ${planes// /, }"
+end_of_preparation
 
 sets=$(awk -v n="$names" 'BEGIN { k = split(n, a, ","); for (i = 1; i <= k; i++) for (j = i + 1; j <= k; j++) printf "%s(%s, %s)", c++ ? ", " : "", a[i], a[j] }')
 grouped="SELECT ${names//,/, }, count(*) FROM adult GROUP BY GROUPING SETS ($sets)"
 measured="SELECT * FROM dp.measure('adult', '{$names}', 'marginals(2)', rho => 0.0141, fresh => true)"
 
+serial='SET max_parallel_workers_per_gather = 0'
 # timed ROLE SQL ...: milliseconds of the last
 timed() {
-	local role=$1
-	local commands=()
+	local role=$1 before=
 	shift
-	for statement; do commands+=(-c "$statement"); done
-	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $role; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning" \
-		-c '\timing on' -c '\o /dev/null' "${commands[@]}" | awk '/^Time:/ { t = $2 } END { print t }'
+	while [ $# -gt 1 ]; do
+		before="$before; $1"
+		shift
+	done
+	measure "$role" "$1" "$serial; SET ROLE $role$before"
 }
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+if is_round; then
+	figure '91 two-way tables' timed bench_analyst "$measured"
+	figure 'quote of them' timed bench_analyst "SELECT * FROM dp.quote('adult', '{$names}', 'marginals(2)', rho => 0.0141)"
+	exit
+fi
 
 failed=0
 # require WHAT CONDITION: of awk
@@ -93,6 +98,23 @@ gm=$(median "${g[@]}")
 mm=$(median "${m[@]}")
 awk -v g="$gm" -v m="$mm" -v n="$ROUNDS" 'BEGIN { printf "91 two-way tables of Adult, medians of %d: GROUPING SETS %.0f ms, dp.measure %.0f ms, ratio %.3f\n", n, g, m, m / g }'
 require "a ratio of $LIMIT" "$mm / $gm <= $LIMIT"
+
+sql <<SQL
+SET client_min_messages = warning;
+SET ROLE bench_owner;
+SELECT dp.expose('adult', 'adult_view') \\g /dev/null
+GRANT SELECT ON adult_view TO bench_analyst;
+SQL
+one=()
+all=()
+for ((round = 0; round < ROUNDS; round++)); do
+	one+=("$(timed bench_analyst "EXPLAIN SELECT sex, race, count(*), avg(age) FROM adult_view GROUP BY sex, race")")
+	all+=("$(timed bench_analyst "EXPLAIN SELECT ${names//,/, }, count(*), avg(age) FROM adult_view GROUP BY GROUPING SETS ($sets)")")
+done
+om=$(median "${one[@]}")
+am=$(median "${all[@]}")
+awk -v o="$om" -v a="$am" -v n="$ROUNDS" 'BEGIN { printf "    EXPLAIN of counts and averages, medians of %d: one table %.0f ms, all 91 %.0f ms, ratio %.1f\n", n, o, a, a / o }'
+require "a ratio of $MOST_EXPLAIN" "$am / $om <= $MOST_EXPLAIN"
 
 told=$(sql -c "SET ROLE bench_analyst" -c "SELECT rms_stderr FROM dp.quote('adult', '{$names}', 'marginals(2)', rho => 0.0141)")
 seen=$(sql <<SQL

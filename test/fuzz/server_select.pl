@@ -97,7 +97,7 @@ my @changed = (
 	sub { 'ALTER SCHEMA other RENAME TO elsewhere; CREATE SCHEMA other; DROP SCHEMA elsewhere CASCADE' });
 # what the session is, and the same relation asked within
 my @of_session = (
-	sub { 'SET ' . any('pg_epsilon.epsilon = 0.001', 'pg_epsilon.cut_bins = middle', 'pg_epsilon.reuse = only', 'pg_epsilon.hide_below = 100', 'pg_epsilon.hide_below_all = on', 'timezone = UTC', 'search_path = other', 'extra_float_digits = -15', 'plan_cache_mode = force_custom_plan', 'transaction_read_only = on', 'work_mem = 64') },
+	sub { 'SET ' . any('pg_epsilon.epsilon = 0.001', 'pg_epsilon.cut_bins = middle', q{pg_epsilon.reuse = 'only'}, 'pg_epsilon.hide_below = 100', 'pg_epsilon.hide_below_all = on', 'timezone = UTC', 'search_path = other', 'extra_float_digits = -15', 'plan_cache_mode = force_custom_plan', 'transaction_read_only = on', 'work_mem = 64') },
 	sub { 'RESET pg_epsilon.epsilon' },
 	sub { 'PERFORM count(*) FROM mine.own WHERE other.g(age) > 30' },
 	sub { 'PERFORM reg, count(*) FROM fz.exact WHERE mine.always(reg) GROUP BY 1' },
