@@ -1130,6 +1130,13 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
     'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
 
+CREATE FUNCTION dp.check_view(relation regclass, unit text, public_tables regclass[] DEFAULT NULL, keys text[] DEFAULT NULL,
+        functions regprocedure[] DEFAULT NULL, never_fails boolean DEFAULT false)
+        RETURNS TABLE (relation regclass, role text, rule text, reason text)
+    AS 'MODULE_PATHNAME', 'pe_sql_check_view' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.check_view(regclass, text, regclass[], text[], regprocedure[], boolean) IS
+    'whether your view could be a dataset: proves that each row belongs to one unit and depends on its own rows and public tables alone, or says which part it cannot prove and what would be accepted; a row for each table, public or private with the rule that says whose its rows are, and for each word of yours that is believed; reads no row of a table';
+
 CREATE FUNCTION dp.disclosure(dataset text) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'pe_sql_disclosure' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.disclosure(text) IS

@@ -103,6 +103,30 @@ pe_not_null_is_valid(Oid relation, AttrNumber number)
 #define pe_all_parameters(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
 #endif
 
+/* Aliases of joins in a query's expressions, and (from 18 on) of groups. */
+#include "optimizer/optimizer.h"
+#if PG_VERSION_NUM >= 160000
+#define pe_flatten_joins(query, node) flatten_join_alias_vars(NULL, query, node)
+#else
+#define pe_flatten_joins(query, node) flatten_join_alias_vars(query, node)
+#endif
+#if PG_VERSION_NUM >= 180000
+#define pe_flatten_groups(query, node) ((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
+#else
+#define pe_flatten_groups(query, node) (node)
+#endif
+
+/* From 18 on a foreign key may be one that is not enforced, and a column may be computed when it is read. */
+#if PG_VERSION_NUM >= 180000
+#define pe_key_is_enforced(key) ((key)->conenforced)
+#define pe_check_is_enforced(check) ((check)->ccenforced)
+#define PE_GENERATED_VIRTUAL ATTRIBUTE_GENERATED_VIRTUAL
+#else
+#define pe_key_is_enforced(key) true
+#define pe_check_is_enforced(check) true
+#define PE_GENERATED_VIRTUAL 'v'
+#endif
+
 /* From 18 on a hook of the executor's run has one parameter less. */
 #if PG_VERSION_NUM >= 180000
 #define PE_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
