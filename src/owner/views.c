@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -16,6 +15,7 @@
 #include "ledger/columns.h"
 #include "ledger/families.h"
 #include "ledger/shards.h"
+#include "owner/view_words.h"
 #include "owner/views.h"
 #include "server/access.h"
 #include "server/arguments.h"
@@ -28,45 +28,10 @@
  * ------------------------------------------------------------------
  */
 
-/* The elements of an array that is an argument; none if it is NULL.  22004 for one that is NULL itself. */
-static int
-elements_of(FunctionCallInfo fcinfo, int n, const char *name, Datum **element)
-{
-	ArrayType  *array;
-	bool	   *nulls;
-	int16		length;
-	bool		by_value;
-	char		align;
-	int			count;
-
-	if (PG_ARGISNULL(n))
-		return 0;
-	array = PG_GETARG_ARRAYTYPE_P(n);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, element, &nulls, &count);
-	for (int i = 0; i < count; i++)
-		if (nulls[i])
-			pe_refuse_null(psprintf("an element of %s", name));
-	return count;
-}
-
-static List *
-oids_of(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	Datum	   *element;
-	int			count = elements_of(fcinfo, n, name, &element);
-	List	   *oids = NIL;
-
-	for (int i = 0; i < count; i++)
-		oids = list_append_unique_oid(oids, DatumGetObjectId(element[i]));
-	return oids;
-}
-
 void
 pe_view_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared, List **public_tables)
 {
-	List	   *functions;
-	Datum	   *key;
+	pe_view_words *words;
 
 	if (!pe_view_is_view(declared->relation))
 	{
@@ -78,18 +43,18 @@ pe_view_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared, List **p
 						 errdetail("\"%s\" is none.", get_rel_name(declared->relation))));
 		return;
 	}
-	*public_tables = oids_of(fcinfo, n, "public_tables");
-	/* by the names that the caller means; kept as they are under every search_path */
-	declared->view_keys = elements_of(fcinfo, n + 1, "keys", &key);
+	words = pe_view_words_argument(fcinfo, n);
+	*public_tables = words->public_tables;
+	declared->never_fails = words->never_fails;
+	/* what the caller's names mean is kept by names that mean it under every search_path */
+	declared->view_keys = list_length(words->keys);
 	declared->view_key = palloc(Max(declared->view_keys, 1) * sizeof(char *));
 	for (int i = 0; i < declared->view_keys; i++)
-		declared->view_key[i] = pe_view_key_text(pe_view_key_of_text(TextDatumGetCString(key[i])));
-	functions = oids_of(fcinfo, n + 2, "functions");
-	declared->view_functions = list_length(functions);
+		declared->view_key[i] = pe_view_key_text(list_nth(words->keys, i));
+	declared->view_functions = list_length(words->functions);
 	declared->view_function = palloc(Max(declared->view_functions, 1) * sizeof(char *));
 	for (int i = 0; i < declared->view_functions; i++)
-		declared->view_function[i] = format_procedure_qualified(list_nth_oid(functions, i));
-	declared->never_fails = !PG_ARGISNULL(n + 3) && PG_GETARG_BOOL(n + 3);
+		declared->view_function[i] = format_procedure_qualified(list_nth_oid(words->functions, i));
 	if (!PG_ARGISNULL(n + 4) && PG_GETARG_INT32(n + 4) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
