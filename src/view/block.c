@@ -530,7 +530,7 @@ pe_block_output_name(const pe_block *block, AttrNumber number)
 }
 
 char *
-pe_column_name(const pe_source *source, AttrNumber number)
+pe_source_column_name(const pe_source *source, AttrNumber number)
 {
 	return number >= 1 && number <= list_length(source->entry->eref->colnames) ?
 		strVal(list_nth(source->entry->eref->colnames, number - 1)) : "?";
@@ -588,7 +588,7 @@ append_var(StringInfo to, const pe_block *block, const Var *var)
 {
 	pe_source  *source = pe_source_of_var(block, var, NULL);
 
-	appendStringInfo(to, "%s.%s", source->name, var->varattno > 0 ? pe_column_name(source, var->varattno) : "*");
+	appendStringInfo(to, "%s.%s", source->name, var->varattno > 0 ? pe_source_column_name(source, var->varattno) : "*");
 }
 
 static void

@@ -385,7 +385,7 @@ is_known_key(pe_block *block, const pe_source *source, List *key, const Bitmapse
 
 		if (!is_known(block, source, lfirst_int(cell), reached, columns, &is_tied))
 			return false;
-		if (!is_tied && (source->side != NULL || !pe_column_is_not_null(block, source, lfirst_int(cell))))
+		if (!is_tied && (source->side != NULL || !pe_source_is_not_null(block, source, lfirst_int(cell))))
 			return false;
 	}
 	return true;

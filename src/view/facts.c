@@ -269,7 +269,7 @@ put_digits(pe_extent *result, int digits, int scale)
 }
 
 static bool
-numeric_of_whole(const pe_call *call, pe_extent *result)
+whole_to_numeric(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 
@@ -290,7 +290,7 @@ add_numerics(const pe_call *call, pe_extent *result, bool is_minus)
 }
 
 static bool
-numeric_sum(const pe_call *call, pe_extent *result)
+sum_of_numerics(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	const pe_extent *b = call->argument[1];
@@ -303,7 +303,7 @@ numeric_sum(const pe_call *call, pe_extent *result)
 }
 
 static bool
-numeric_product(const pe_call *call, pe_extent *result)
+product_of_numerics(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	const pe_extent *b = call->argument[1];
@@ -322,7 +322,7 @@ numeric_product(const pe_call *call, pe_extent *result)
 
 /* A divisor that is not 0 is at least 10^-scale. */
 static bool
-numeric_quotient(const pe_call *call, pe_extent *result)
+quotient_of_numerics(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	const pe_extent *b = call->argument[1];
@@ -333,7 +333,7 @@ numeric_quotient(const pe_call *call, pe_extent *result)
 }
 
 static bool
-numeric_remainder(const pe_call *call, pe_extent *result)
+remainder_of_numerics(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	const pe_extent *b = call->argument[1];
@@ -345,7 +345,7 @@ numeric_remainder(const pe_call *call, pe_extent *result)
 
 /* numeric(p,s): a value that is rounded up can have one digit more. */
 static bool
-numeric_to_form(const pe_call *call, pe_extent *result)
+form_numeric(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	Datum		typmod;
@@ -368,7 +368,7 @@ numeric_to_form(const pe_call *call, pe_extent *result)
 
 /* round, trunc, ceil, floor: to places that are a constant, or to none. */
 static bool
-numeric_to_places(const pe_call *call, pe_extent *result)
+round_numeric_to(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	Datum		places = Int32GetDatum(0);
@@ -383,7 +383,7 @@ numeric_to_places(const pe_call *call, pe_extent *result)
 }
 
 static bool
-numeric_sign(const pe_call *call, pe_extent *result)
+signed_numeric(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 
@@ -771,26 +771,26 @@ static const pe_fact facts[] = {
 	{F_INT4_BOOL, boolean_to_whole, ALWAYS, GIVE_RANGES},
 	{F_BOOL_INT4, any_values, ALWAYS, GIVE_RANGES},
 
-	{F_NUMERIC_INT2, numeric_of_whole, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_INT4, numeric_of_whole, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_INT8, numeric_of_whole, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_ADD, numeric_sum, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_SUB, numeric_sum, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_MUL, numeric_product, HAS_DIGITS, GIVE_DIGITS},
-	{F_NUMERIC_DIV, numeric_quotient, NO_ZERO, DIVIDE_BY},
-	{F_NUMERIC_MOD, numeric_remainder, NO_ZERO, DIVIDE_BY},
-	{F_MOD_NUMERIC_NUMERIC, numeric_remainder, NO_ZERO, DIVIDE_BY},
-	{F_NUMERIC_UMINUS, numeric_sign, ALWAYS, GIVE_DIGITS},
-	{F_ABS_NUMERIC, numeric_sign, ALWAYS, GIVE_DIGITS},
-	{F_SIGN_NUMERIC, numeric_sign, ALWAYS, GIVE_DIGITS},
-	{F_NUMERIC_NUMERIC_INT4, numeric_to_form, ROUND_TO, "Cast to a numeric(p,s) with room for all values: give its columns ranges or numeric(p,s)."},
-	{F_ROUND_NUMERIC, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_ROUND_NUMERIC_INT4, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_TRUNC_NUMERIC, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_TRUNC_NUMERIC_INT4, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_CEIL_NUMERIC, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_CEILING_NUMERIC, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
-	{F_FLOOR_NUMERIC, numeric_to_places, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_INT2, whole_to_numeric, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_INT4, whole_to_numeric, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_INT8, whole_to_numeric, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_ADD, sum_of_numerics, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_SUB, sum_of_numerics, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_MUL, product_of_numerics, HAS_DIGITS, GIVE_DIGITS},
+	{F_NUMERIC_DIV, quotient_of_numerics, NO_ZERO, DIVIDE_BY},
+	{F_NUMERIC_MOD, remainder_of_numerics, NO_ZERO, DIVIDE_BY},
+	{F_MOD_NUMERIC_NUMERIC, remainder_of_numerics, NO_ZERO, DIVIDE_BY},
+	{F_NUMERIC_UMINUS, signed_numeric, ALWAYS, GIVE_DIGITS},
+	{F_ABS_NUMERIC, signed_numeric, ALWAYS, GIVE_DIGITS},
+	{F_SIGN_NUMERIC, signed_numeric, ALWAYS, GIVE_DIGITS},
+	{F_NUMERIC_NUMERIC_INT4, form_numeric, ROUND_TO, "Cast to a numeric(p,s) with room for all values: give its columns ranges or numeric(p,s)."},
+	{F_ROUND_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_ROUND_NUMERIC_INT4, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_TRUNC_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_TRUNC_NUMERIC_INT4, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_CEIL_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_CEILING_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
+	{F_FLOOR_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
 	{F_FLOAT8_INT2, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_INT4, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_INT8, any_values, ALWAYS, GIVE_RANGES},

@@ -17,7 +17,9 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -79,7 +81,7 @@ has_column(List *columns, const pe_column *wanted)
 }
 
 static bool
-has_key(const pe_standing *standing, const pe_source *source, const pe_key *key, List *columns)
+has_key(const pe_standing *standing, const pe_source *source, const pe_table_key *key, List *columns)
 {
 	ListCell   *cell;
 
@@ -87,7 +89,7 @@ has_key(const pe_standing *standing, const pe_source *source, const pe_key *key,
 	{
 		pe_column  *column = lfirst(cell);
 
-		if (!has_column(columns, column) || !pe_column_is_not_null(standing->block, source, column->number))
+		if (!has_column(columns, column) || !pe_source_is_not_null(standing->block, source, column->number))
 			return false;
 	}
 	return true;

@@ -20,6 +20,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -44,8 +45,7 @@ has_default_equality(Relation relation, Oid class, AttrNumber number)
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation), number - 1);
 	Oid			usual = GetDefaultOpClass(getBaseType(column->atttypid), BTREE_AM_OID);
 
-	return OidIsValid(usual) && get_opclass_family(class) == get_opclass_family(usual) &&
-		get_opclass_method(class) == BTREE_AM_OID;
+	return OidIsValid(usual) && get_opclass_family(class) == get_opclass_family(usual);
 }
 
 static bool
@@ -124,7 +124,7 @@ keys_of_table(pe_block *block, const pe_source *source)
 
 	foreach(cell, pe_unique_indexes(source))
 	{
-		pe_key	   *key = palloc0(sizeof(pe_key));
+		pe_table_key	   *key = palloc0(sizeof(pe_table_key));
 
 		key->table = source->relation;
 		key->numbers = lfirst(cell);
@@ -169,10 +169,10 @@ is_among_groups(const pe_block *block, AttrNumber number)
 }
 
 /* A key inside of a block as columns of the source that the block is; NULL if it does not come out. */
-static pe_key *
-key_outside(pe_block *block, const pe_source *source, const pe_key *inner)
+static pe_table_key *
+key_outside(pe_block *block, const pe_source *source, const pe_table_key *inner)
 {
-	pe_key	   *key = palloc0(sizeof(pe_key));
+	pe_table_key	   *key = palloc0(sizeof(pe_table_key));
 	ListCell   *cell;
 
 	key->table = inner->table;
@@ -201,7 +201,7 @@ keys_of_block(pe_block *block, const pe_source *source)
 		if (inner->source[i] != NULL && inner->source[i]->is_private && inner->source[i]->side == NULL)
 			foreach(cell, pe_source_keys(inner, inner->source[i]))
 			{
-				pe_key	   *key = key_outside(block, source, lfirst(cell));
+				pe_table_key	   *key = key_outside(block, source, lfirst(cell));
 
 				if (key != NULL)
 					keys = lappend(keys, key);
@@ -359,7 +359,7 @@ is_not_null_in(Oid relation, const char *name)
 }
 
 bool
-pe_column_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
+pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
 {
 	ListCell   *cell;
 	pe_column	column;
@@ -377,7 +377,7 @@ pe_column_is_not_null(pe_block *block, const pe_source *source, AttrNumber numbe
 	node = pe_block_output(source->block, number);
 	return node != NULL && IsA(node, Var) && pe_column_of(source->block, node, &column) &&
 		column.block == source->block && source->block->source[column.source]->side == NULL &&
-		pe_column_is_not_null(source->block, source->block->source[column.source], column.number);
+		pe_source_is_not_null(source->block, source->block->source[column.source], column.number);
 }
 
 /* ------------------------------------------------------------------

@@ -177,31 +177,6 @@ columns_in_order(List *named, List *numbers, List *columns)
 	return ordered;
 }
 
-/* Rule (a) */
-static bool
-own_by_column(const pe_standing *standing, const pe_ties *ties, pe_source *source)
-{
-	const pe_prover *prover = standing->block->prover;
-	bool		is_owned = false;
-
-	if (OidIsValid(standing->goal->table))
-		return false;			/* a key of a table is referred to, and no column is one by itself */
-	for (int i = 0; i < ties->count; i++)
-		if (ties->column[i].block == standing->block && ties->column[i].source == source->number &&
-			pe_tied(ties, ties->column[i], *(pe_column *) linitial(standing->unit)))
-			is_owned |= take_rule(prover, source,
-								  psprintf("column %s", quote_identifier(get_attname(source->relation,
-																					  ties->column[i].number, false))));
-	/* the unit column itself may be in no equality */
-	if (standing->source == source->number)
-		is_owned |= take_rule(prover, source,
-							  psprintf("column %s",
-									   quote_identifier(get_attname(source->relation,
-																	((pe_column *) linitial(standing->unit))->number,
-																	false))));
-	return is_owned;
-}
-
 /* Columns of the source refer to, or are, a key of a table; its columns here are those of the key's owned source. */
 static bool
 own_by_key(const pe_standing *standing, const pe_ties *ties, pe_source *source, Oid table, List *numbers, List *columns)
@@ -240,6 +215,118 @@ known_keys(const pe_standing *standing, int except)
 }
 
 static bool
+refers_by(List *references, Oid table, List *numbers)
+{
+	ListCell   *cell;
+
+	foreach(cell, references)
+	{
+		pe_reference *reference = lfirst(cell);
+
+		if ((!OidIsValid(table) || reference->target == table) && (numbers == NIL || equal(reference->columns, numbers)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a column comes from one that is, or refers to, a key of a table. */
+static bool
+leads_to(const pe_prover *prover, pe_column column, const pe_source *to, List *numbers)
+{
+	const pe_source *source = column.block->source[column.source];
+	List	   *blocks;
+	ListCell   *cell;
+	ListCell   *reference;
+
+	check_stack_depth();
+	if (source->kind == PE_SOURCE_TABLE)
+	{
+		if (source->relation == to->relation)
+			return source != to && column.number == linitial_int(numbers);
+		foreach(reference, pe_references(prover, source))
+			if (((pe_reference *) lfirst(reference))->target == to->relation &&
+				equal(((pe_reference *) lfirst(reference))->key, numbers) &&
+				equal(((pe_reference *) lfirst(reference))->columns, list_make1_int(column.number)))
+				return true;
+		return false;
+	}
+	if (source->kind != PE_SOURCE_BLOCK)
+		return false;
+	blocks = source->block->branches != NIL ? source->block->branches : list_make1(source->block);
+	foreach(cell, blocks)
+	{
+		pe_column	inner;
+		Node	   *node = pe_block_output(lfirst(cell), column.number);
+
+		if (node != NULL && pe_column_of(lfirst(cell), node, &inner) && leads_to(prover, inner, to, numbers))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_led_to(const pe_standing *standing, const pe_ties *ties, const pe_source *source, List *numbers)
+{
+	pe_column	mine = {standing->block, source->number, linitial_int(numbers)};
+
+	for (int i = 0; i < ties->count; i++)
+		if (pe_tied(ties, ties->column[i], mine) && leads_to(standing->block->prover, ties->column[i], source, numbers))
+			return true;
+	return false;
+}
+
+/*
+ * A column that equals the unit by chance of a join, and says nothing of whose the row is: a key of its own table
+ * to which nothing refers (orders.order_id = customers.customer_id), or another one than that by
+ * which the table refers to a table of units.  A foreign key of the column, or the owner's word,
+ * settles it.
+ */
+static bool
+is_doubtful(const pe_standing *standing, const pe_ties *ties, const pe_source *source, AttrNumber number)
+{
+	List	   *numbers = list_make1_int(number);
+	List	   *references = pe_references(standing->block->prover, source);
+	ListCell   *cell;
+
+	if (refers_by(references, InvalidOid, numbers))
+		return false;
+	foreach(cell, pe_unique_indexes(source))
+		if (equal(lfirst(cell), numbers) && !is_led_to(standing, ties, source, numbers))
+			return true;
+	foreach(cell, known_keys(standing, source->number))
+	{
+		pe_table_key *key = lfirst(cell);
+
+		if (list_length(key->columns) == 1 && refers_by(references, key->table, NIL) &&
+			pe_tied(ties, *(pe_column *) linitial(key->columns), *(pe_column *) linitial(standing->unit)))
+			return true;
+	}
+	return false;
+}
+
+/* Rule (a) */
+static bool
+own_by_column(const pe_standing *standing, const pe_ties *ties, pe_source *source)
+{
+	const pe_prover *prover = standing->block->prover;
+	pe_column	unit = *(pe_column *) linitial(standing->unit);
+	bool		is_owned = false;
+
+	if (OidIsValid(standing->goal->table))
+		return false;			/* a key of a table is referred to, and no column is one by itself */
+	for (AttrNumber number = 1; number <= list_length(source->entry->eref->colnames); number++)
+	{
+		pe_column	mine = {standing->block, source->number, number};
+
+		if (pe_tied(ties, mine, unit) &&
+			(pe_same_column(mine, unit) || !is_doubtful(standing, ties, source, number)))
+			is_owned |= take_rule(prover, source,
+								  psprintf("column %s", quote_identifier(get_attname(source->relation, number, false))));
+	}
+	return is_owned;
+}
+
+static bool
 own_table(const pe_standing *standing, pe_source *source)
 {
 	pe_ties    *ties = pe_ties_from(standing->block, start_from(standing, source->number), standing->goal->given);
@@ -250,7 +337,7 @@ own_table(const pe_standing *standing, pe_source *source)
 		is_owned |= own_by_key(standing, ties, source, standing->goal->table, standing->goal->numbers, standing->unit);
 	foreach(cell, known_keys(standing, source->number))
 	{
-		pe_key	   *key = lfirst(cell);
+		pe_table_key	   *key = lfirst(cell);
 
 		is_owned |= own_by_key(standing, ties, source, key->table, key->numbers, key->columns);
 	}
@@ -394,7 +481,7 @@ own_block(const pe_standing *standing, pe_source *source, pe_refusal **why)
 	}
 	foreach(cell, known_keys(standing, source->number))
 	{
-		pe_key	   *key = lfirst(cell);
+		pe_table_key	   *key = lfirst(cell);
 		pe_goal		goal = {.table = key->table, .numbers = key->numbers};
 
 		goal.outputs = outputs_tied(standing, ties, source, key->columns);

@@ -43,9 +43,9 @@ has_rule(List *rules, const char *rule)
 	return false;
 }
 
-/* The rules that hold at all places of a family; *places: how many there are. */
+/* The rules that hold at all places of a family; *places: how many there are.  Of a row that is another one: any. */
 static List *
-common_rules(const pe_prover *prover, Oid family, int *places)
+rules_at(const pe_prover *prover, Oid family, bool of_itself, int *places)
 {
 	List	   *common = NIL;
 	ListCell   *cell;
@@ -57,7 +57,7 @@ common_rules(const pe_prover *prover, Oid family, int *places)
 		pe_source  *source = lfirst(cell);
 		List	   *both = NIL;
 
-		if (source->family != family || !source->is_private || source->is_itself)
+		if (source->family != family || !source->is_private || source->is_itself != of_itself || source->rules == NIL)
 			continue;
 		foreach(rule, *places == 0 ? source->rules : common)
 			if (has_rule(source->rules, lfirst(rule)))
@@ -66,6 +66,14 @@ common_rules(const pe_prover *prover, Oid family, int *places)
 		(*places)++;
 	}
 	return common;
+}
+
+static List *
+common_rules(const pe_prover *prover, Oid family, int *places)
+{
+	List	   *common = rules_at(prover, family, false, places);
+
+	return *places > 0 ? common : rules_at(prover, family, true, places);
 }
 
 static char *

@@ -160,7 +160,7 @@ extern pe_subselect *pe_subselect_of(const pe_block *block, const SubLink *link)
 /* The expression of an output column, from 1; of a UNION ALL there is none. */
 extern Node *pe_block_output(const pe_block *block, AttrNumber number);
 extern char *pe_block_output_name(const pe_block *block, AttrNumber number);
-extern char *pe_column_name(const pe_source *source, AttrNumber number);
+extern char *pe_source_column_name(const pe_source *source, AttrNumber number);
 extern const char *pe_expression_text(const pe_block *block, Node *node);
 
 /* ---- tables.c ---- */
@@ -206,12 +206,12 @@ extern bool pe_output_is_key(pe_block *block, List *numbers);
 /* ---- keys.c ---- */
 
 /* Columns of a source that are a key of a table: any two rows with the same, not NULL, are of one unit. */
-typedef struct pe_key
+typedef struct pe_table_key
 {
 	Oid			table;
 	List	   *numbers;		/* of the table's columns */
 	List	   *columns;		/* pe_column * beside them */
-} pe_key;
+} pe_table_key;
 
 /* Columns of a table that refer to a key of another: in the catalog, or by the owner's word. */
 typedef struct pe_reference
@@ -225,7 +225,7 @@ typedef struct pe_reference
 extern List *pe_source_keys(pe_block *block, const pe_source *source);
 extern List *pe_unique_indexes(const pe_source *source);	/* of lists of numbers */
 extern List *pe_references(const pe_prover *prover, const pe_source *source);
-extern bool pe_column_is_not_null(pe_block *block, const pe_source *source, AttrNumber number);
+extern bool pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number);
 extern char *pe_reference_rule(Oid table, const pe_reference *reference);
 
 /* ---- owned.c ---- */
@@ -238,7 +238,7 @@ typedef struct pe_goal
 	Oid			table;			/* the unit is a key of this table; InvalidOid: it is the unit itself */
 	List	   *numbers;		/* of that key */
 	List	   *given;			/* pe_equality * that hold around it */
-	List	   *keys;			/* pe_key * of owned sources around it */
+	List	   *keys;			/* pe_table_key * of owned sources around it */
 } pe_goal;
 
 /* What is known of a block while it is proved. */

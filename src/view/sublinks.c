@@ -84,10 +84,10 @@ are_never_null(const pe_standing *standing, const pe_subselect *subselect, pe_co
 	Node	   *output = pe_block_output(inner, 1);
 	pe_column	right;
 
-	return source->side == NULL && pe_column_is_not_null(standing->block, source, left.number) &&
+	return source->side == NULL && pe_source_is_not_null(standing->block, source, left.number) &&
 		output != NULL && IsA(output, Var) && pe_column_of(inner, output, &right) && right.block == inner &&
 		inner->source[right.source]->side == NULL &&
-		pe_column_is_not_null(inner, inner->source[right.source], right.number);
+		pe_source_is_not_null(inner, inner->source[right.source], right.number);
 }
 
 static pe_refusal *
@@ -106,7 +106,7 @@ prove_goals(const pe_standing *standing, const pe_subselect *subselect, pe_colum
 	}
 	foreach(cell, known_keys(standing))
 	{
-		pe_key	   *key = lfirst(cell);
+		pe_table_key	   *key = lfirst(cell);
 		pe_goal		goal = {.outputs = list_make1_int(1), .table = key->table, .numbers = key->numbers};
 		pe_refusal *refusal;
 

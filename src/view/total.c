@@ -133,17 +133,6 @@ pe_is_constant(Node *node, Datum *value)
 	return true;
 }
 
-/* Digits before the point of a value below that. */
-static int
-digits_of(pe_i128 value)
-{
-	int			digits = 0;
-
-	for (pe_i128 rest = value < 0 ? -value : value; rest > 0; rest /= 10)
-		digits++;
-	return digits;
-}
-
 static void
 extent_of_numeric(pe_extent *extent, Datum value)
 {
@@ -561,7 +550,7 @@ extent_of_var(pe_block *block, Var *var)
 						"Where a row lies, and records, are no values of it.", "Name the columns.");
 	if (source->kind == PE_SOURCE_TABLE && get_attgenerated(source->relation, var->varattno) == PE_GENERATED_VIRTUAL)
 		pe_block_refuse(block, psprintf("column \"%s\" of \"%s\", which is computed when it is read",
-										pe_column_name(source, var->varattno), source->name),
+										pe_source_column_name(source, var->varattno), source->name),
 						"Its expression can fail.", "Use a STORED column, or write the expression in the view.");
 	if (source->kind == PE_SOURCE_TABLE)
 		return pe_column_extent(source, var->varattno);
