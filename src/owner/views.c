@@ -69,7 +69,7 @@ pe_view_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared, List **p
  */
 
 void
-pe_view_refuse(const pe_dataset *dataset, const char *what, const char *hint)
+pe_view_not_served(const pe_dataset *dataset, const char *what, const char *hint)
 {
 	if (dataset->view_identity != NULL || pe_view_is_view(dataset->relation))
 		ereport(ERROR,
@@ -82,9 +82,9 @@ static void
 check_served(const pe_dataset *declared)
 {
 	if (pe_dataset_has_values(declared))
-		pe_view_refuse(declared, "neighbours => 'values' cannot be", "Register the table that has the values.");
+		pe_view_not_served(declared, "neighbours => 'values' cannot be", "Register the table that has the values.");
 	if (declared->max_blocks > 0)
-		pe_view_refuse(declared, "blocks of time cannot be", "Register the table whose rows arrive, or give a cap for "
+		pe_view_not_served(declared, "blocks of time cannot be", "Register the table whose rows arrive, or give a cap for "
 					   "all times together.");
 	if (declared->unit == NULL)
 		ereport(ERROR,

@@ -43,6 +43,6 @@ extern void pe_cap_check_unit(const pe_dataset *declared);
 extern void pe_view_check_time(const pe_dataset *dataset, bool append_only);
 
 /* 0A000 for what is not served on views. */
-extern void pe_view_refuse(const pe_dataset *dataset, const char *what, const char *hint);
+extern void pe_view_not_served(const pe_dataset *dataset, const char *what, const char *hint);
 
 #endif
