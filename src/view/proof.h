@@ -83,7 +83,6 @@ typedef struct pe_view_proof
 								 * if those tables are append-only */
 	bool		multiplies;		/* a unit may have more rows in the view than in spine */
 	bool		has_settings;	/* an expression depends on TimeZone, DateStyle or the like */
-	bool		has_clock;		/* an expression depends on the time of the statement: no series */
 } pe_view_proof;
 
 /*
@@ -91,8 +90,8 @@ typedef struct pe_view_proof
  * the part, the rule and the accepted form).  kept are pe_view_family * of private tables whose
  * rules are known from other datasets of the same cap: of several columns that qualify it decides.
  *
- * Takes AccessShareLock on the view and on everything that it reads, in the order of their Oids
- * after a first look, and keeps it until the transaction ends.  Evaluates nothing of the view and reads no row of
+ * Takes AccessShareLock on the view and on everything that it reads, as it finds it, and keeps it
+ * until the transaction ends.  Evaluates nothing of the view and reads no row of
  * its tables: it may be called wherever the catalog may be read, also in PE_UNDONE, whose memory
  * context the result outlives.  No right of the caller is looked at; those of the view's owner are.
  */
