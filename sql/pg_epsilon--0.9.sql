@@ -141,7 +141,7 @@ CREATE TABLE dp_ledger.dataset_table (
     relation_name text NOT NULL,
     is_public boolean NOT NULL,
     is_named boolean NOT NULL,
-    is_spine boolean NOT NULL,
+    carries integer NOT NULL,
     is_past boolean NOT NULL,
     rule text NOT NULL,
     said text NOT NULL
@@ -152,7 +152,7 @@ COMMENT ON TABLE dp_ledger.dataset_table IS 'the tables that the view of a datas
 COMMENT ON COLUMN dp_ledger.dataset_table.relation_oid IS '0: no table had the name when the dataset was attested';
 COMMENT ON COLUMN dp_ledger.dataset_table.is_public IS 'its rows are nobody''s';
 COMMENT ON COLUMN dp_ledger.dataset_table.is_named IS 'by the owner''s word, public_tables';
-COMMENT ON COLUMN dp_ledger.dataset_table.is_spine IS 'it carries the unit of the view';
+COMMENT ON COLUMN dp_ledger.dataset_table.carries IS 'the view has at most so many rows for each row of it, and of others that carry it';
 COMMENT ON COLUMN dp_ledger.dataset_table.is_past IS 'the view read it in an earlier version: what was spent is by this rule';
 COMMENT ON COLUMN dp_ledger.dataset_table.rule IS 'the column that says whose a row is, or the key of another table that does';
 

@@ -371,12 +371,14 @@ pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count)
 
 	if (dataset->view_identity == NULL)
 		return rows_of_table(dataset->relation, stored, count);
+	/* a unit of a view that multiplies rows is in one of its tables */
 	foreach(cell, pe_families_of(dataset))
 	{
 		const pe_family *family = lfirst(cell);
+		int			times = dataset->max_rows_read > 0 ? !family->is_public : family->carries;
 
-		if (!family->is_public && !family->is_past)
-			rows += rows_of_table(family->relation, NULL, 0);
+		if (times > 0 && !family->is_past)
+			rows += times * rows_of_table(family->relation, NULL, 0);
 	}
 	return dataset->max_rows_read == 0 || rows < PG_INT64_MAX / dataset->max_rows_read
 		? rows * Max(dataset->max_rows_read, 1) : PG_INT64_MAX;

@@ -27,7 +27,7 @@ family_of_row(const pe_row *row)
 	family->relation = (Oid) pe_row_int64(row, "relation_oid");
 	family->is_public = pe_row_bool(row, "is_public");
 	family->is_named = pe_row_bool(row, "is_named");
-	family->is_spine = pe_row_bool(row, "is_spine");
+	family->carries = (int) pe_row_int64(row, "carries");
 	family->is_past = pe_row_bool(row, "is_past");
 	family->rule = pe_row_text(row, "rule");
 	family->said = pe_row_text(row, "said");
@@ -41,7 +41,7 @@ family_of_table(const pe_dataset *dataset)
 	pe_family  *family = palloc0(sizeof(*family));
 
 	family->relation = dataset->relation;
-	family->is_spine = true;
+	family->carries = 1;
 	family->rule = dataset->unit == NULL ? pstrdup("row") : psprintf("column %s", quote_identifier(dataset->unit));
 	family->said = family->rule;
 	return list_make1(family);
@@ -382,7 +382,7 @@ insert_family(int64 dataset_id, const pe_family *family)
 		PE_TEXT("relation_name", get_rel_name(family->relation)),
 		PE_BOOL("is_public", family->is_public),
 		PE_BOOL("is_named", family->is_named),
-		PE_BOOL("is_spine", family->is_spine),
+		PE_INT4("carries", family->carries),
 		PE_BOOL("is_past", false),
 		PE_TEXT("rule", family->rule),
 		PE_TEXT("said", family->said)

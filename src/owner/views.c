@@ -98,12 +98,6 @@ check_served(const pe_dataset *declared)
 static void
 check_time(const pe_view_proof *proof, bool append_only)
 {
-	if (proof->has_clock)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the rows of the view change with the time of day"),
-				 errdetail("An expression of it reads the clock, so that a row does not stay in its period."),
-				 errhint("Compare with a column or a constant.")));
 	/* which cells of a unit are read follows from all of its rows, and those of later periods would change earlier ones */
 	if (proof->multiplies)
 		ereport(ERROR,

@@ -104,7 +104,7 @@ families_of(const pe_view_proof *proof, List *public_tables)
 		family->relation = found->relation;
 		family->is_public = found->role == PE_VIEW_PUBLIC;
 		family->is_named = family->is_public && list_member_oid(public_tables, found->relation);
-		family->is_spine = !family->is_public && found->relation == proof->spine;
+		family->carries = found->carries;
 		family->rule = found->rule;
 		family->said = found->said;
 		families = lappend(families, family);
