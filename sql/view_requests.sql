@@ -41,7 +41,7 @@ SELECT string_agg(aggregate || ' ' || round(estimate), ', ' ORDER BY aggregate C
     FROM sales WHERE country = 'fr') AS aggregate
   FROM dp.aggregate('sales', '{count(*),sum(qty),count(distinct unit)}', predicate => 'country = ''fr''', epsilon => 4000);
 SELECT * FROM dp.rows_per_unit('facts', 3, epsilon => 4000);
-SELECT same('SELECT country, count(*), sum(qty) FROM R GROUP BY country', 'sales_v', 'sales');
+SELECT same('SELECT country, count(*) FROM R GROUP BY country', 'sales_v', 'sales');
 SELECT same('SELECT category, date_trunc(''month'', placed), count(*) FROM R WHERE country IN (''at'', ''it'') GROUP BY 1, 2', 'sales_v', 'sales');
 SELECT same('SELECT count(*), count(DISTINCT customer_id) FROM R WHERE qty >= 2', 'sales_v', 'sales');
 SELECT same('SELECT orders, count(*) FROM R WHERE orders BETWEEN 5 AND 6 GROUP BY orders', 'facts_v', 'facts');
@@ -79,6 +79,25 @@ SELECT round(estimate) = (SELECT count(*) FROM sales WHERE placed < date '2026-0
 RESET timezone;
 SET datestyle = 'ISO';
 
+-- a view that multiplies rows: of a customer the rows of so many cells are read, and of these so many count
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION regress_shop;
+CREATE VIEW orders_of AS SELECT customer_id FROM orders;
+GRANT SELECT ON orders_of TO regress_ann;
+CREATE VIEW pairs AS SELECT a.customer_id, a.placed, b.placed - a.placed AS days FROM orders a JOIN orders b ON b.customer_id = a.customer_id;
+DO $$
+BEGIN
+    PERFORM dp.create_dataset('pairs', 'pairs', unit => 'customer_id', same_cap_as => 'sales', max_rows => 40, max_rows_read => 2);
+    PERFORM dp.add_edges('pairs', 'placed', array_agg(t)) FROM generate_series(timestamp '2026-01-01', '2026-04-01', '1 day') t;
+    PERFORM dp.add_attribute('pairs', 'days', 0, 100, 2, outside => 'drop');
+END $$;
+GRANT SELECT ON pairs TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+-- cells of one attribute are the days of orders: a customer has five or six of them, and as many pairs on each
+SELECT round(estimate) = (SELECT sum(n * 2) FROM (SELECT count(*) AS n FROM orders_of GROUP BY customer_id) o) AS two_cells
+  FROM (SELECT sum(round(estimate)) AS estimate FROM dp.histogram('pairs', 'placed', epsilon => 4000)) h;
+SELECT refused($$SELECT * FROM dp.fit('pairs', 'linear_regression', 'days', ARRAY['placed'], epsilon => 1)$$);
+
 -- what is paid once is replayed
 SELECT counts('sales', '{country,category}') IS NOT NULL AS again, (SELECT count(*) FROM dp.charges) = (SELECT count(DISTINCT charge) FROM dp.charges) AS once;
 SELECT dataset, count(*) > 0 AS charged FROM dp.charges GROUP BY dataset ORDER BY dataset;
@@ -105,7 +124,7 @@ BEGIN
 END $$;
 GRANT SELECT ON stays_v, ward_stays TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
-SELECT same('SELECT name, count(*), sum(days) FROM R GROUP BY name', 'stays_v', 'ward_stays');
+SELECT same('SELECT name, count(*) FROM R WHERE days >= 5 GROUP BY name', 'stays_v', 'ward_stays');
 
 -- a materialized view is read like a table
 RESET SESSION AUTHORIZATION;
