@@ -168,7 +168,7 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 						   dataset->unit_type, "nothing can be asked");
 }
 
-/* The name of a table as SQL writes it; of one that is gone nothing is told. */
+/* The name of a table as SQL writes it. */
 static char *
 table_text(Oid table)
 {

@@ -198,7 +198,8 @@ NAME(end_of_unit)(const ROWS *entry, size_t entries, size_t first, size_t *cells
 	size_t		end = first + 1;
 
 	*cells = 1;
-	for (; end < entries && entry[end].unit[0] == entry[first].unit[0] && entry[end].unit[1] == entry[first].unit[1]; end++)
+	for (; end < entries && entry[end].unit[0] == entry[first].unit[0] &&
+		 entry[end].unit[1] == entry[first].unit[1]; end++)
 		*cells += entry[end].cell != entry[end - 1].cell;
 	return end;
 }

@@ -358,7 +358,8 @@ pe_families_are_same(List *stored, List *proved)
 		{
 			const pe_family *b = lfirst(inner);
 
-			found = found || (a->relation == b->relation && a->is_public == b->is_public && strcmp(a->rule, b->rule) == 0);
+			found = found || (a->relation == b->relation && a->is_public == b->is_public &&
+							  strcmp(a->rule, b->rule) == 0);
 		}
 		if (!found)
 			return false;

@@ -21,7 +21,7 @@ typedef struct pe_family
 	Oid			relation;
 	bool		is_public;		/* its rows are nobody's */
 	bool		is_named;		/* by the owner's word */
-	int			carries;		/* the view has at most so many rows for each of its rows, and of others that carry it */
+	int			carries;		/* the view has at most so many rows for each row of it and of others that carry it */
 	bool		is_past;		/* not read any more */
 	char	   *rule;			/* the same text for the same rule */
 	char	   *said;			/* in words */

@@ -40,7 +40,7 @@ extern void pe_relation_check_committed(Oid relation);
 
 /*
  * 0A000 unless the relation is of a kind that can be registered and read: a
- * view (of which view/proof.h says more), a materialized view, a
+ * view (view/proof.h says more of these), a materialized view, a
  * table, a partitioned table or a foreign table that does not stand for a dataset itself,
  * permanent, without forced row security and without functions of others than superusers in what the planner
  * computes, and so all that inherit from it.  Of a distributed table pe_shards_check says more.

@@ -80,11 +80,13 @@ renamed_table(const Node *statement)
 
 	/* ALTER INDEX takes the name of a table, too */
 	if (IsA(statement, RenameStmt) &&
-		(rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_VIEW || rename->renameType == OBJECT_MATVIEW ||
+		(rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_VIEW ||
+		 rename->renameType == OBJECT_MATVIEW ||
 		 rename->renameType == OBJECT_FOREIGN_TABLE || rename->renameType == OBJECT_INDEX))
 		return rename->relation;
 	if (IsA(statement, AlterObjectSchemaStmt) &&
-		(schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_VIEW || schema->objectType == OBJECT_MATVIEW ||
+		(schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_VIEW ||
+		 schema->objectType == OBJECT_MATVIEW ||
 		 schema->objectType == OBJECT_FOREIGN_TABLE))
 		return schema->relation;
 	return NULL;

@@ -38,8 +38,9 @@ pe_sql_set_time(PG_FUNCTION_ARGS)
 						   "and that none come late.")));
 	pe_dataset_check_rows(dataset);
 	if (PG_GETARG_BOOL(3))
-		pe_view_not_served(dataset, "the time cannot be held by triggers", "Use enforce => false, if you promise that no "
-					   "table under the view changes rows of periods that are over.");
+		pe_view_not_served(dataset, "the time cannot be held by triggers",
+						   "Use enforce => false, if you promise that no table under the view changes rows of periods "
+						   "that are over.");
 	pe_view_check_time(dataset, PG_GETARG_BOOL(2));
 	pe_time_declare(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(2), PG_GETARG_BOOL(3));
 	pe_time_hold(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(3));

@@ -84,8 +84,8 @@ check_served(const pe_dataset *declared)
 	if (pe_dataset_has_values(declared))
 		pe_view_not_served(declared, "neighbours => 'values' cannot be", "Register the table that has the values.");
 	if (declared->max_blocks > 0)
-		pe_view_not_served(declared, "blocks of time cannot be", "Register the table whose rows arrive, or give a cap for "
-					   "all times together.");
+		pe_view_not_served(declared, "blocks of time cannot be",
+						   "Register the table whose rows arrive, or give a cap for all times together.");
 	if (declared->unit == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -94,11 +94,11 @@ check_served(const pe_dataset *declared)
 						 get_rel_name(declared->relation))));
 }
 
-/* Rows that come later change none of a period that is over only where each row of the view is one of its spine. */
+/* Rows that come later change none of a period that is over only where each row of the view is one of a table. */
 static void
 check_time(const pe_view_proof *proof, bool append_only)
 {
-	/* which cells of a unit are read follows from all of its rows, and those of later periods would change earlier ones */
+	/* which cells of a unit are read follows from all of its rows: those of later periods would change earlier ones */
 	if (proof->multiplies)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -13,8 +13,8 @@
 extern void pe_view_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared, List **public_tables);
 
 /*
- * Proves the view that is to be registered and says by which rules; 54000 where a unit's rows are multiplied and nothing
- * says how many are read.
+ * Proves the view that is to be registered and says by which rules; 54000 where a unit's rows are multiplied and
+ * nothing says how many are read.
  */
 extern void pe_view_declare(pe_dataset *declared, List *public_tables);
 

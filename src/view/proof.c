@@ -382,7 +382,7 @@ carry_block(pe_block *block, List **carriers)
 	return false;
 }
 
-/* A source of which each row is one, on no nullable side; 0: there is none. */
+/* A source on no nullable side such that each row is one of its rows; 0: there is none. */
 static int
 spine_of(pe_block *block)
 {
