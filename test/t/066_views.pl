@@ -9,9 +9,8 @@ use Test::More;
 use PgEpsilon;
 
 my $node = roles_node('main');
-ask_ok($node, 'curator', q{
-	CREATE SCHEMA AUTHORIZATION curator}) if 0;
-$node->safe_psql('postgres', 'CREATE SCHEMA shop AUTHORIZATION curator; GRANT USAGE ON SCHEMA shop TO PUBLIC');
+$node->safe_psql('postgres', q{CREATE SCHEMA shop AUTHORIZATION curator; GRANT USAGE ON SCHEMA shop TO PUBLIC;
+	CREATE FUNCTION shop.kind(text) RETURNS text LANGUAGE sql IMMUTABLE RETURN left($1, 1)});
 ask_ok($node, 'curator', q{
 	CREATE TABLE shop.products (product_id int PRIMARY KEY, category text COLLATE "C" NOT NULL);
 	CREATE TABLE shop.orders (order_id int PRIMARY KEY, customer_id int NOT NULL, placed date NOT NULL);
@@ -20,7 +19,6 @@ ask_ok($node, 'curator', q{
 	INSERT INTO shop.products SELECT i, (ARRAY['food', 'toys'])[1 + i % 2] FROM generate_series(1, 10) i;
 	INSERT INTO shop.orders SELECT i, i % 100, date '2026-01-01' + i % 60 FROM generate_series(1, 300) i;
 	INSERT INTO shop.lines SELECT 1 + i % 300, 1 + i % 10 FROM generate_series(1, 900) i;
-	CREATE FUNCTION shop.kind(text) RETURNS text LANGUAGE sql IMMUTABLE RETURN left($1, 1);
 	CREATE VIEW shop.sales AS SELECT o.customer_id, p.category, o.placed FROM shop.lines l JOIN shop.orders o USING (order_id) JOIN shop.products p USING (product_id);
 	CREATE VIEW shop.facts AS SELECT customer_id, count(*) AS orders, min(shop.kind(placed::text COLLATE "C")) AS kind FROM shop.orders GROUP BY customer_id;
 	SELECT dp.create_dataset('sales', 'shop.sales', 100, unit => 'customer_id', max_rows => 9, keys => '{shop.lines(order_id) -> shop.orders(order_id)}');
@@ -48,12 +46,11 @@ is(ask_ok($node, 'ann', $sales, @there), $sold, 'what was paid is replayed');
 like((ask($node, 'ann', q{SELECT * FROM dp.histogram('facts', 'orders', epsilon => 2)}, @there))[2], qr/dataset "facts" is frozen/, 'nothing is charged there');
 my $attested = ask_ok($node, 'curator', q{SELECT string_agg(dataset || ' ' || message, ', ' ORDER BY dataset) FROM dp.attest('a copy')}, @there);
 is($attested, 'facts attested, sales attested', 'both are attested');
-is(ask_ok($node, 'curator', q{SELECT string_agg(relation_oid::regclass || ' ' || rule, ', ' ORDER BY dataset_id, rule) FROM dp_ledger.dataset_table}, @there, user => 'postgres') // '', '', 'ignored') if 0;
 is($node->safe_psql('other', q{SELECT count(*) FROM dp_ledger.dataset_table t JOIN pg_class c ON c.oid = t.relation_oid AND c.relname = t.relation_name}), 4, 'the tables are those of there');
 my $paid = ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('facts', 'orders', epsilon => 2)}, @there);
 is($paid, 10, 'then charges go on');
 ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('sales', 'category', epsilon => 2)}, @there);
-is($node->safe_psql('other', q{SELECT bool_and((dp.verify_ledger(dataset)).ok) FROM dp.datasets}), 't', 'the chains hold');
+is($node->safe_psql('other', q{SELECT bool_and(v.ok) FROM dp.datasets d, dp.verify_ledger(d.dataset) v}), 't', 'the chains hold');
 is(ask_ok($node, 'curator', q{SELECT string_agg(line, '; ') FROM dp.describe('facts') line WHERE line ~ 'word'}, @there),
 	q{  the owner's word: shop.kind(text) never fails and reads no table;   the owner's word: no expression of the view fails; where one does, an answer tells it}, 'the words are there');
 # a view that is another one there
