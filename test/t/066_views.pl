@@ -52,7 +52,7 @@ is($paid, 10, 'then charges go on');
 ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('sales', 'category', epsilon => 2)}, @there);
 is($node->safe_psql('other', q{SELECT bool_and(v.ok) FROM dp.datasets d, dp.verify_ledger(d.dataset) v}), 't', 'the chains hold');
 is(ask_ok($node, 'curator', q{SELECT string_agg(line, '; ') FROM dp.describe('facts') line WHERE line ~ 'word'}, @there),
-	q{  the owner's word: shop.kind(text) never fails and reads no table;   the owner's word: no expression of the view fails; where one does, an answer tells it}, 'the words are there');
+	q{  the owner's word: shop.kind(pg_catalog.text) never fails and reads no table;   the owner's word: no expression of the view fails; where one does, an answer tells it}, 'the words are there');
 # a view that is another one there
 ask_ok($node, 'curator', q{CREATE OR REPLACE VIEW shop.sales AS SELECT customer_id, 'food'::text COLLATE "C" AS category, placed FROM shop.orders}, @there);
 like((ask($node, 'ann', q{SELECT * FROM dp.histogram('sales', 'category', epsilon => 3)}, @there))[2], qr/is not the one that was registered/, 'a changed view is refused');
