@@ -260,7 +260,8 @@ make_source(pe_block *block, int number)
 			source->kind = PE_SOURCE_ROWS;
 			break;
 		default:
-			pe_block_refuse(block, psprintf("\"%s\"", source->name), "It is no table, view, sub-select, VALUES or function.",
+			pe_block_refuse(block, psprintf("\"%s\"", source->name), "It is no table, view, sub-select, VALUES or "
+					"function.",
 							"Keep its rows in a table.");
 	}
 	if (source->kind == PE_SOURCE_BLOCK)

@@ -373,7 +373,7 @@ is_known(const pe_block *block, const pe_source *source, AttrNumber number, cons
 	return false;
 }
 
-/* A list of numbers of columns, any of which may be NULL only where an equality excludes it. */
+/* A list of numbers of columns; each of them may be NULL only where an equality excludes that. */
 static bool
 is_known_key(pe_block *block, const pe_source *source, List *key, const Bitmapset *reached, List *columns)
 {

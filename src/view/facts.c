@@ -691,18 +691,22 @@ boolean_to_text(const pe_call *call, pe_extent *result)
  */
 
 #define IN_RANGE "the result fits its type for all values of the arguments' ranges"
-#define GIVE_RANGES "Give its columns ranges, CHECK (x BETWEEN a AND b), so that the result fits its type; or cast to bigint or numeric first."
+#define GIVE_RANGES "Give its columns ranges, CHECK (x BETWEEN a AND b), so that the result fits its type; or cast " \
+	"to bigint or numeric first."
 #define ROUND_TO "the value has room in its type after rounding"
 #define NO_ZERO "the divisor is never 0, nor -1 where the result would not fit"
-#define DIVIDE_BY "Divide by a constant that is neither 0 nor -1, or by nullif(x, 0) of a column whose range excludes -1; of numeric(p,s) by a constant or nullif(x, 0)."
+#define DIVIDE_BY "Divide by a constant that is neither 0 nor -1, or by nullif(x, 0) of a column whose range " \
+	"excludes -1; of numeric(p,s) by a constant or nullif(x, 0)."
 #define HAS_DIGITS "numerics of so few digits are far from the type's limit"
 #define GIVE_DIGITS "Declare its columns numeric(p,s), or cast to it: others can be infinite or too large."
 #define IS_FINITE "both are finite and the result is a date"
-#define GIVE_DATES "Give its columns ranges of dates, CHECK (x BETWEEN '1900-01-01' AND '2100-01-01'): infinite ones fail."
+#define GIVE_DATES "Give its columns ranges of dates, CHECK (x BETWEEN '1900-01-01' AND '2100-01-01'): " \
+	"infinite ones fail."
 #define HAS_FIELD "the type has this field"
 #define USE_FIELD "Use a constant field that the type has: a date has no hour, an interval is asked for its epoch."
 #define IS_SHORT "the text is short"
-#define GIVE_LENGTH "Declare its columns varchar(n) or char(n), or CHECK (length(x) <= n); a pattern is a constant without an open escape."
+#define GIVE_LENGTH "Declare its columns varchar(n) or char(n), or CHECK (length(x) <= n); a pattern is a constant " \
+	"without an open escape."
 #define NOT_NEGATIVE "the length is not negative"
 #define GIVE_COUNT "Use a constant length that is not negative."
 #define ALWAYS "it is there for all values"
@@ -783,7 +787,8 @@ static const pe_fact facts[] = {
 	{F_NUMERIC_UMINUS, signed_numeric, ALWAYS, GIVE_DIGITS},
 	{F_ABS_NUMERIC, signed_numeric, ALWAYS, GIVE_DIGITS},
 	{F_SIGN_NUMERIC, signed_numeric, ALWAYS, GIVE_DIGITS},
-	{F_NUMERIC_NUMERIC_INT4, form_numeric, ROUND_TO, "Cast to a numeric(p,s) with room for all values: give its columns ranges or numeric(p,s)."},
+	{F_NUMERIC_NUMERIC_INT4, form_numeric, ROUND_TO, "Cast to a numeric(p,s) with room for all values: give its "
+			"columns ranges or numeric(p,s)."},
 	{F_ROUND_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
 	{F_ROUND_NUMERIC_INT4, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
 	{F_TRUNC_NUMERIC, round_numeric_to, HAS_DIGITS, GIVE_DIGITS},
@@ -815,8 +820,10 @@ static const pe_fact facts[] = {
 	{F_TIMESTAMP_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMPTZ_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMPTZ_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range of dates by CHECK."},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range of dates by CHECK."},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range of "
+			"dates by CHECK."},
+	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range "
+			"of dates by CHECK."},
 	{F_EXTRACT_TEXT_DATE, extract_field, HAS_FIELD, USE_FIELD},
 	{F_EXTRACT_TEXT_TIMESTAMP, extract_field, HAS_FIELD, USE_FIELD},
 	{F_EXTRACT_TEXT_TIMESTAMPTZ, extract_field, HAS_FIELD, USE_FIELD},

@@ -222,7 +222,8 @@ check_image(pe_block *block, Node *node, const char *what)
 		pe_block_refuse(block, psprintf("%s of %s", what, pe_expression_text(block, node)),
 						"Equal values of its type can differ in their bytes, as 1 and 1.000 do: which of them is kept "
 						"depends on the order of rows.",
-						"Use integers, date, timestamps, uuid, enum, boolean, text of a deterministic collation, columns "
+						"Use integers, date, timestamps, uuid, enum, boolean, text of a deterministic collation, "
+								"columns "
 						"numeric(p,s) or char(n), or cast to numeric(p,s).");
 }
 
@@ -322,8 +323,8 @@ static void
 refuse_order(pe_block *block, const char *what)
 {
 	pe_block_refuse(block, psprintf("%s without a total order", what),
-					"Which of two rows that are equal in ORDER BY comes first depends on where they lie, and so on rows "
-					"of others.",
+					"Which of two rows that are equal in ORDER BY comes first depends on where they lie, and so on "
+					"rows of others.",
 					"Add all columns that are used to ORDER BY, or a unique key whose columns are NOT NULL.");
 }
 
@@ -335,7 +336,8 @@ check_limit(pe_block *block)
 
 	if (query->limitOption == LIMIT_OPTION_WITH_TIES || !pe_is_constant(query->limitCount, &limit) ||
 		DatumGetInt64(limit) < 1 || (block->is_private && DatumGetInt64(limit) != 1))
-		pe_block_refuse(block, "LIMIT", "It is LIMIT 1 in a LATERAL sub-select, and a constant in one over public tables.",
+		pe_block_refuse(block, "LIMIT", "It is LIMIT 1 in a LATERAL sub-select, and a constant in one over public "
+				"tables.",
 						"Use LIMIT 1, or row_number() in a sub-select and WHERE on it.");
 	if (!is_total(block, query->sortClause, !query->hasWindowFuncs))
 		refuse_order(block, "LIMIT");
@@ -384,7 +386,7 @@ extent_of_sum(pe_block *block, Oid function, Oid type, const pe_extent *argument
 	pe_extent  *sum = pe_extent_of_type(type == NUMERICOID || type == INT8OID ? NUMERICOID : INT8OID, -1);
 
 	if (type == NUMERICOID && argument->digits < 0)
-		refuse_aggregate(block, function, "Sum columns numeric(p,s), or cast to it: others can be infinite or too large.");
+		refuse_aggregate(block, function, "Sum columns numeric(p,s), or cast to it: others can be infinite.");
 	if (argument->has_range)
 	{
 		sum->has_range = true;
@@ -459,7 +461,8 @@ extent_of_aggregate(pe_block *block, Oid function, Node *argument)
 		return pe_extent_of_type(type, -1);
 	refuse_aggregate(block, function, type == FLOAT8OID || type == FLOAT4OID ?
 					 "Sums of floats depend on the order of rows: cast to numeric(p,s), or keep that in the table." :
-					 "Use count, sum, avg, min, max, bool_and, bool_or or bit_and; for one of several rows DISTINCT ON, "
+					 "Use count, sum, avg, min, max, bool_and, bool_or or bit_and; for one of several rows "
+							"DISTINCT ON, "
 					 "or a LATERAL sub-select with ORDER BY and LIMIT 1.");
 	return NULL;
 }
@@ -491,7 +494,8 @@ pe_aggregate_extent(pe_block *block, Aggref *aggregate)
 						"Compute it in a sub-select in FROM, and use its column.");
 	if (aggregate->aggkind != AGGKIND_NORMAL || aggregate->aggorder != NIL || list_length(aggregate->args) > 1 ||
 		aggregate->aggvariadic)
-		refuse_aggregate(block, aggregate->aggfnoid, "For one of several rows use DISTINCT ON of the unit, or a LATERAL "
+		refuse_aggregate(block, aggregate->aggfnoid, "For one of several rows use DISTINCT ON of the unit, or a "
+				"LATERAL "
 						 "sub-select with ORDER BY and LIMIT 1.");
 	if (aggregate->aggfilter != NULL)
 		(void) pe_extent_of(block, (Node *) aggregate->aggfilter);
@@ -521,7 +525,8 @@ check_offset(pe_block *block, Node *offset)
 	Datum		value;
 
 	if (offset != NULL && (!pe_is_constant(offset, &value) || exprType(offset) != INT8OID || DatumGetInt64(value) < 0))
-		pe_block_refuse(block, "the offset of a frame", "A negative one fails.", "Use a constant that is not negative.");
+		pe_block_refuse(block, "the offset of a frame", "A negative one fails.", "Use a constant that is not "
+				"negative.");
 }
 
 static void
@@ -584,7 +589,8 @@ check_count(pe_block *block, const char *name, Node *node, int least)
 	Datum		value;
 
 	if (!pe_is_constant(node, &value) || exprType(node) != INT4OID || DatumGetInt32(value) < least)
-		pe_block_refuse(block, psprintf("%s with a number that is no constant", name), "Others than positive ones fail.",
+		pe_block_refuse(block, psprintf("%s with a number that is no "
+				"constant", name), "Others than positive ones fail.",
 						"Use a positive constant.");
 }
 

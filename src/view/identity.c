@@ -141,8 +141,7 @@ put_columns(StringInfo to, Relation relation)
 		put(to, "type", format_type_extended(column->atttypid, column->atttypmod,
 											 FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 		put(to, "collation", collation == NULL ? "" :
-			psprintf("%s.%s %d", quote_identifier(collation), get_collation_isdeterministic(column->attcollation) ? "" : "not",
-					 (int) OidIsValid(column->attcollation)));
+			psprintf("%s %d", collation, get_collation_isdeterministic(column->attcollation)));
 		put(to, "null", psprintf("%d%c", column->attnotnull &&
 								 pe_not_null_is_valid(RelationGetRelid(relation), column->attnum),
 								 column->attgenerated != '\0' ? column->attgenerated : '-'));

@@ -265,7 +265,8 @@ is_same_reference(Oid table, const pe_reference *one, Oid other_table, const pe_
 		list_length(one->columns) != list_length(other->columns))
 		return false;
 	forboth(mine, one->columns, theirs, other->columns)
-		if (strcmp(get_attname(table, lfirst_int(mine), false), get_attname(other_table, lfirst_int(theirs), false)) != 0)
+		if (strcmp(get_attname(table, lfirst_int(mine), false),
+				   get_attname(other_table, lfirst_int(theirs), false)) != 0)
 			return false;
 	return true;
 }

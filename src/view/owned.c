@@ -9,15 +9,15 @@
  *	 (b) columns of R equal a key of an owned source, and refer to that key's table.
  *
  * Then each row of the block with the unit u has only rows of u in it: by (a) R's row belongs to u
- * by its column, by (b) the key has one row, which is one of u, and R's row belongs to whose it
- * is.  Which rows are null-extended depends on u's rows alone: the equalities that say so are in ON of
+ * by its column, by (b) the key has one row, which is one of u, and R's row belongs to whom it
+ * belongs.  Which rows are null-extended depends on u's rows alone: the equalities that say so are in ON of
  * the join that null-extends, or hold in every row.
  *
  * A block within it is owned if it is proved by the same rules, with its output as unit (a); or
  * with a key of a table as unit (b), where each private source in it belongs to that key by
  * reference; or, where it is correlated, with columns of the rows around it as unit.
  *
- * One rule for each table: the first run takes whatever rule there is, the second one only the
+ * One rule for each table: the first run takes any rule, the second one only the
  * rule that was chosen (proof.c).  With two of them, rows of one table would be of one
  * unit here and of another there, and taking a unit away would change rows of others.
  */
@@ -223,7 +223,8 @@ refers_by(List *references, Oid table, List *numbers)
 	{
 		pe_reference *reference = lfirst(cell);
 
-		if ((!OidIsValid(table) || reference->target == table) && (numbers == NIL || equal(reference->columns, numbers)))
+		if ((!OidIsValid(table) || reference->target == table) &&
+			(numbers == NIL || equal(reference->columns, numbers)))
 			return true;
 	}
 	return false;
@@ -321,7 +322,8 @@ own_by_column(const pe_standing *standing, const pe_ties *ties, pe_source *sourc
 		if (pe_tied(ties, mine, unit) &&
 			(pe_same_column(mine, unit) || !is_doubtful(standing, ties, source, number)))
 			is_owned |= take_rule(prover, source,
-								  psprintf("column %s", quote_identifier(get_attname(source->relation, number, false))));
+								  psprintf("column %s",
+										   quote_identifier(get_attname(source->relation, number, false))));
 	}
 	return is_owned;
 }
@@ -599,7 +601,8 @@ pe_prove_block(pe_block *block, const pe_goal *goal)
 	if (standing.source != 0 && !has_private_column(&standing))
 		return pe_refusal_make(psprintf("the unit of %s is a column of a public relation", block->name),
 							   "Its rows would be there for units that have no private row.",
-							   "Declare the unit of a private relation, or take the register of units out of the public "
+							   "Declare the unit of a private relation, or take the register of units out of the "
+									"public "
 							   "tables.");
 	refusal = own_all(&standing);
 	if (refusal == NULL)

@@ -109,11 +109,13 @@ refuse_rules(const pe_prover *prover, Oid family, List *common)
 	List	   *all = all_rules(prover, family);
 
 	if (common == NIL)
-		pe_view_refuse(prover, pe_refusal_make(psprintf("rows of \"%s\" belong to units by two rules", get_rel_name(family)),
-											   psprintf("No rule holds wherever it is read; there are: %s. With two of them "
+		pe_view_refuse(prover, pe_refusal_make(psprintf("rows of \"%s\" belong to units by two rules",
+														get_rel_name(family)),
+											   psprintf("No rule holds wherever it is read; there are: %s. With "
+													"two of them "
 														"rows of one table are of one unit here and of another there.",
 														list_of(all)),
-											   "Join it in all places by the same column, or by the same foreign key."));
+											   "Join it in all places by the same column, or the same foreign key."));
 	pe_view_refuse(prover, pe_refusal_make(psprintf("whose the rows of \"%s\" are is ambiguous", get_rel_name(family)),
 										   psprintf("Several rules hold: %s.", list_of(common)),
 										   "Say which one is meant in keys, or join by that column alone."));
@@ -171,10 +173,12 @@ choose_rule(const pe_prover *prover, Oid family)
 		if ((OidIsValid(whole) ? whole : kept->relation) != family || kept->role != PE_VIEW_PRIVATE)
 			continue;
 		if (!has_rule(rules, kept->rule))
-			pe_view_refuse(prover, pe_refusal_make(psprintf("rows of \"%s\" belong to units by another rule than in the "
+			pe_view_refuse(prover, pe_refusal_make(psprintf("rows of \"%s\" belong to units by another rule than "
+					"in the "
 															"other datasets of the cap", get_rel_name(family)),
 												   psprintf("There it is: %s. Here: %s.", kept->rule,
-															rules != NIL ? list_of(rules) : "none that holds wherever it "
+															rules != NIL ? list_of(rules) : "none that holds "
+																	"wherever it "
 															"is read"),
 												   "Join it by the same column, or by the same foreign key."));
 		return kept->rule;
@@ -262,7 +266,8 @@ check_one_role(const pe_prover *prover, const pe_source *source)
 		pe_source  *other = lfirst(cell);
 
 		if (other->family == source->family && other->is_private != source->is_private)
-			pe_view_refuse(prover, pe_refusal_make(psprintf("table \"%s\" is public in one place and private in another",
+			pe_view_refuse(prover, pe_refusal_make(psprintf("table \"%s\" is public in one place and private in "
+					"another",
 															get_rel_name(source->family)),
 												   "A table, its children and its partitions are one or the other.",
 												   "Name the table itself in public_tables, or read it in one way."));
@@ -472,7 +477,7 @@ check_unit(const pe_prover *prover, AttrNumber unit)
 														get_attname(prover->view, unit, false),
 														format_type_be(type)),
 											   "Equal units must have the same bytes.",
-											   "Use an integer, a text of a deterministic collation, a uuid, or a date."));
+											   "Use an integer, text of a deterministic collation, uuid or date."));
 }
 
 pe_view_proof *

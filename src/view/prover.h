@@ -69,7 +69,7 @@ typedef struct pe_source
 /* Where a sub-select stands. */
 typedef enum pe_place
 {
-	PE_PLACE_CONJUNCT,			/* one of the conditions of WHERE, all of which must hold */
+	PE_PLACE_CONJUNCT,			/* one of the conditions of WHERE, which must all hold */
 	PE_PLACE_ROW,				/* elsewhere in an expression of a row */
 	PE_PLACE_JOIN				/* in ON of an outer join or below one: it says which rows are null-extended */
 } pe_place;

@@ -3,7 +3,7 @@
  *	  What CHECK constraints say of the values of a column.
  *
  * A constraint counts where it holds for all rows at any time: validated, enforced, and on every
- * table of the family that is read, none of which is foreign.  Both ends are needed: x > 0
+ * table of the family that is read, and none of these is foreign.  Both ends are needed: x > 0
  * admits infinity, and NaN, which is larger than all numbers.
  */
 #include "postgres.h"
@@ -166,7 +166,8 @@ take_list(bounds *b, ScalarArrayOpExpr *test)
 		bound_low(b, all->low);
 		bound_high(b, all->high);
 	}
-	if (all != NULL && all->length >= 0 && element == TEXTOID && OidIsValid(pe_equality_group(TEXTOID, test->inputcollid)))
+	if (all != NULL && all->length >= 0 && element == TEXTOID &&
+		OidIsValid(pe_equality_group(TEXTOID, test->inputcollid)))
 		b->length = b->length < 0 ? all->length : Min(b->length, all->length);
 }
 

@@ -182,7 +182,8 @@ extent_of_scalar(pe_block *block, pe_subselect *subselect)
 {
 	if (!pe_output_is_key(subselect->block, NIL))
 		pe_block_refuse(block, psprintf("a scalar sub-select in %s that may have several rows", subselect->part),
-						"More than one row is an error.", "Use an aggregate, or ORDER BY by a total order and LIMIT 1.");
+						"More than one row is an error.", "Use an aggregate, or ORDER BY by a total order and "
+								"LIMIT 1.");
 	return pe_output_extent(subselect->block, 1);
 }
 

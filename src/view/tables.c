@@ -107,7 +107,7 @@ check_member(pe_block *block, const pe_source *source, Oid member)
 						"The other server would be asked while the statement is planned.", "ANALYZE it.");
 }
 
-/* Whoever registers the view puts a cap on these rows. */
+/* The role that registers the view puts a cap on these rows. */
 static void
 check_owner(pe_block *block, const pe_source *source)
 {

@@ -232,7 +232,7 @@ pe_extent_of_const(const Const *constant)
  * ------------------------------------------------------------------
  */
 
-/* One value or the other, never a failure, whatever the two are. */
+/* One value or the other, never a failure. */
 static bool
 is_scalar(Oid type)
 {
@@ -378,9 +378,10 @@ extent_of_call(pe_block *block, Node *node, Oid function, Oid collation, List *a
 	}
 	return believe_or_refuse(block, node, function, fact != NULL ? fact->form :
 							 function < FirstNormalObjectId ?
-							 "Use a function of the list of total ones (reference: dp.check_view), or never_fails if it "
+							 "Use a function of the list of total ones, or never_fails if it "
 							 "is IMMUTABLE and no value of the column makes it fail." :
-							 "Name it in functions if it is IMMUTABLE, total and reads no table; or write the expression.");
+							 "Name it in functions if it is IMMUTABLE, total and reads no table; or write the "
+									"expression.");
 }
 
 static void
@@ -437,7 +438,8 @@ extent_of_list(pe_block *block, ScalarArrayOpExpr *node)
 	Node	   *list = lsecond(node->args);
 	Oid			element;
 
-	while (IsA(list, RelabelType) || (IsA(list, ArrayCoerceExpr) && IsA(((ArrayCoerceExpr *) list)->elemexpr, RelabelType)))
+	while (IsA(list, RelabelType) ||
+		   (IsA(list, ArrayCoerceExpr) && IsA(((ArrayCoerceExpr *) list)->elemexpr, RelabelType)))
 		list = IsA(list, RelabelType) ? (Node *) ((RelabelType *) list)->arg : (Node *) ((ArrayCoerceExpr *) list)->arg;
 	if (!pe_is_comparison(node->opno) || (!IsA(list, Const) && !IsA(list, ArrayExpr)))
 		refuse(block, (Node *) node, "It is no comparison with a list of values.", "Write x IN (1, 2, 3).");
