@@ -229,6 +229,25 @@ SELECT asked('facts', 'country');
 SET SESSION AUTHORIZATION regress_shop;
 SELECT line FROM dp.describe('facts') line WHERE line ~ ': ';
 
+-- What was spent by a rule binds the cap when the view no longer reads the table
+CREATE TABLE cards (card_id int PRIMARY KEY, customer_id int NOT NULL, kind int NOT NULL);
+CREATE VIEW card_kinds AS SELECT customer_id, kind FROM cards;
+CREATE VIEW by_card AS SELECT card_id, kind FROM cards;
+SELECT dp.create_dataset('card_kinds', 'card_kinds', unit => 'customer_id', same_cap_as => 'sales');
+SELECT dp.add_attribute('card_kinds', 'kind', 0, 2, 2, last => 'open');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT asked('card_kinds', 'kind');
+SET SESSION AUTHORIZATION regress_shop;
+CREATE OR REPLACE VIEW card_kinds AS SELECT customer_id, born AS kind FROM customers;
+SELECT dp.new_version('card_kinds');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT asked('card_kinds', 'kind');
+SET SESSION AUTHORIZATION regress_shop;
+SELECT refused($$SELECT dp.create_dataset('by_card', 'by_card', unit => 'card_id', same_cap_as => 'sales')$$);
+SELECT refused($$SELECT dp.create_dataset('cards', 'cards', unit => 'card_id', same_cap_as => 'sales')$$);
+SELECT refused($$SELECT dp.create_dataset('cards', 'cards', 1, unit => 'customer_id')$$);
+SELECT dp.drop_dataset('card_kinds');
+
 -- Time: promises of views
 SELECT refused($$SELECT dp.set_time('sales', 'placed', append_only => true, enforce => true)$$);
 SELECT dp.set_time('sales', 'placed', append_only => true);

@@ -344,11 +344,10 @@ all_in(const pe_block *block, List *clauses, const Bitmapset *reached)
 
 static bool carry_block(pe_block *block, List **carriers);
 
-/* A private one that is never null-extended. */
 static bool
 carry_source(const pe_source *source, List **carriers)
 {
-	if (source == NULL || source->side != NULL || !source->is_private)
+	if (!source->is_private)
 		return false;
 	if (source->kind == PE_SOURCE_BLOCK)
 		return carry_block(source->block, carriers);
@@ -358,11 +357,56 @@ carry_source(const pe_source *source, List **carriers)
 	return true;
 }
 
+/*
+ * Of some sources of a block, which are joined.  Rows where one is there are carried by it if each is of one of its rows.
+ * Where it can be null-extended, the rows where its side is not there are as many as those of the others: each is
+ * extended once.
+ */
+static bool
+carry_sources(pe_block *block, const Bitmapset *sources, List **carriers)
+{
+	for (int i = -1; (i = bms_next_member(sources, i)) >= 0;)
+	{
+		const pe_source *source = block->source[i];
+		List	   *found = NIL;
+
+		if (!pe_row_is_of_present(block, i, sources) || !carry_source(source, &found))
+			continue;
+		if (source->side != NULL &&
+			!carry_sources(block, bms_difference(sources, source->side->sources), &found))
+			continue;
+		*carriers = list_concat(*carriers, found);
+		return true;
+	}
+	return false;
+}
+
+/* A block with groups, or without doubles, by sources that have one row for each of one row. */
+static bool
+carry_groups(pe_block *block, List *clauses, List **carriers)
+{
+	for (int i = 1; clauses != NIL && i <= block->count; i++)
+	{
+		Bitmapset  *reached = NULL;
+		List	   *found = NIL;
+
+		if (block->source[i] == NULL || block->source[i]->side != NULL)
+			continue;
+		(void) pe_row_is_of_source(block, i, &reached);
+		if (all_in(block, clauses, reached) && carry_source(block->source[i], &found))
+		{
+			*carriers = list_concat(*carriers, found);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Adds what carries a block, a table as often as it does; false if nothing is known to. */
 static bool
 carry_block(pe_block *block, List **carriers)
 {
-	const Query *query = block->query;
+	Bitmapset  *sources = NULL;
 	ListCell   *cell;
 
 	foreach(cell, block->branches)
@@ -371,20 +415,11 @@ carry_block(pe_block *block, List **carriers)
 	if (block->branches != NIL)
 		return true;
 	for (int i = 1; i <= block->count; i++)
-	{
-		List	   *found = NIL;
-		Bitmapset  *reached = NULL;
-		bool		is_one = pe_row_is_of_source(block, i, &reached) ||
-			(query->groupClause != NIL && all_in(block, query->groupClause, reached)) ||
-			(query->distinctClause != NIL && all_in(block, query->distinctClause, reached));
-
-		if (is_one && carry_source(block->source[i], &found))
-		{
-			*carriers = list_concat(*carriers, found);
-			return true;
-		}
-	}
-	return false;
+		if (block->source[i] != NULL)
+			sources = bms_add_member(sources, i);
+	return carry_sources(block, sources, carriers) ||
+		carry_groups(block, block->query->groupClause, carriers) ||
+		carry_groups(block, block->query->distinctClause, carriers);
 }
 
 /* A source on no nullable side such that each row is one of its rows; 0: there is none. */
