@@ -4,7 +4,7 @@
 \i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
-GRANT CREATE ON SCHEMA public TO regress_curator;
+GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE people (sex text, age int, ward int, height int NOT NULL, weight int);
 INSERT INTO people SELECT (ARRAY['f', 'm'])[i % 2 + 1], i * i % 90, i / 3 % 6, 150 + i % 41, CASE WHEN i % 7 > 0 THEN 50 + i % 50 END
@@ -111,6 +111,9 @@ SELECT bool_and(abs(m.age - e.age) <= 1 AND abs(m.height - e.height) <= 1) AS ex
   FROM medians m JOIN (SELECT ward, percentile_disc(.5) WITHIN GROUP (ORDER BY age) AS age, percentile_disc(.25) WITHIN GROUP (ORDER BY height) AS height FROM people GROUP BY ward) e USING (ward);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT pg_temp.charges();
+-- a release with two strategies is read again
+SELECT dp.publish(max(release), 'public.published_medians') FROM dp.aggregate('people', '{median(age),median(height),count(*)}', '{ward}', epsilon => 300);
+SELECT count(*) FROM published_medians;
 -- a multiple of a column, more or less a number, has the error of the column's average
 SELECT abs(avg(height - 150) - (avg(height) - 150)) < 1e-6 AS offset, abs(dp.stderr_avg(200 - height) / dp.stderr_avg(height) - 1) < 1e-6 AS negative,
     abs(dp.stderr_avg(height / 100.0) / dp.stderr_avg(height) - .01) < 1e-6 AS ratio, dp.lower95_avg(-height) < avg(-height) AND avg(-height) < dp.upper95_avg(-height) AS inside,

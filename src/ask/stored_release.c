@@ -37,15 +37,13 @@ void
 pe_release_of_row(uint64 row, pe_release *r)
 {
 	bool		isnull;
-	Datum		others;
 
 	r->id = pe_access_int64(row, 1);
 	r->version = (int) pe_access_int64(row, 2);
 	r->names = pe_access_texts(row, 3, &r->attributes);
 	r->workload_text = pe_access_text(row, 4);
 	r->strategy_id = pe_access_int64(row, 5);
-	others = pe_access_datum(row, 6, &isnull);
-	r->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &r->others);
+	r->other = pe_access_int64s(row, 6, &r->others);
 	r->nano = pe_access_int64(row, 7);
 	r->predicate_text = pe_access_text(row, 8);
 	r->accounting = pe_accounting_of(pe_access_text(row, 9));

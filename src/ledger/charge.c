@@ -64,7 +64,6 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 		PointerGetDatum(pe_request_hash(request->request)), Int64GetDatum(request->budget_id),
 		CStringGetTextDatum(request->request), CStringGetTextDatum(name != NULL ? name : "")
 	};
-	Datum		others;
 	bool		isnull;
 
 	/* most requests are new: their key alone shows it */
@@ -76,8 +75,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	*paid = pe_access_int64(0, 3) != 0;
 	reply->strategy_id = pe_access_int64(0, 4);
 	reply->made = pe_access_int64(0, 5);
-	others = pe_access_datum(0, 6, &isnull);
-	reply->other = pe_int64s_of_array(isnull ? (Datum) 0 : others, &reply->others);
+	reply->other = pe_access_int64s(0, 6, &reply->others);
 	return true;
 }
 

@@ -557,6 +557,24 @@ pe_access_texts(uint64 row, int column, int *count)
 	return texts;
 }
 
+int64 *
+pe_access_int64s(uint64 row, int column, int *count)
+{
+	bool		isnull;
+	Datum		array = pe_access_datum(row, column, &isnull);
+	MemoryContext spi;
+	int64	   *numbers;
+
+	*count = 0;
+	if (isnull)
+		return NULL;
+	/* likewise */
+	spi = MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
+	numbers = pe_int64s_of_array(array, count);
+	MemoryContextSwitchTo(spi);
+	return numbers;
+}
+
 char *
 pe_access_text(uint64 row, int column)
 {

@@ -154,6 +154,7 @@ extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
+extern int64 *pe_access_int64s(uint64 row, int column, int *count);	/* an int8[]; none if it is null */
 
 /* The elements of a text[], in the current memory context; XX001 if one is NULL, which the ledger never writes. */
 extern char **pe_texts_of_array(Datum array, int *count);

@@ -1,4 +1,4 @@
-# Requests at random for the twin harness (scripts/twin.sh): what people ask of the datasets of set_up.sql, and what
+# Requests at random (test/fuzz/server_requests.pl): what people ask of the datasets of server_requests.sql, and what
 # they are refused.  request(n) returns { kind, dataset, role, settings, sql }: settings for the session, and
 # statements of psql, in which \gset keeps the number of a release.  They take their chance from rand alone.
 package Requests;

@@ -1,6 +1,5 @@
--- What the twin harness (scripts/twin.sh) asks: datasets of every accounting and kind of neighbours, with and without
--- a unit and blocks of time, on the rows of test/fuzz/rows.sql; and what the ledger has of them, without times,
--- hashes of times and OIDs.
+-- What server_requests.pl asks: datasets of every accounting and kind of neighbours, with and without a unit and
+-- blocks of time, on the rows of rows.sql.
 CREATE EXTENSION pg_epsilon;
 CREATE ROLE curator LOGIN;
 CREATE ROLE ann LOGIN;	-- has a large budget
@@ -9,15 +8,15 @@ CREATE ROLE cyd LOGIN;	-- a pure one
 CREATE ROLE dan LOGIN;	-- the right to look, and none
 CREATE SCHEMA fz;
 GRANT CREATE, USAGE ON SCHEMA public, fz TO curator, ann, bob, cyd, dan;
-ALTER DATABASE twin SET pg_epsilon.time_quantum = 0;
-ALTER DATABASE twin SET max_parallel_workers_per_gather = 0;
-ALTER DATABASE twin SET timezone = 'Europe/Berlin';
-ALTER DATABASE twin SET jit = off;
-ALTER DATABASE twin SET statement_timeout = '8s';
+ALTER DATABASE fuzz SET pg_epsilon.time_quantum = 0;
+ALTER DATABASE fuzz SET max_parallel_workers_per_gather = 0;
+ALTER DATABASE fuzz SET timezone = 'Europe/Berlin';
+ALTER DATABASE fuzz SET jit = off;
+ALTER DATABASE fuzz SET statement_timeout = '8s';
 
 SET SESSION AUTHORIZATION curator;
 SET timezone = 'Europe/Berlin';
-\ir ../fuzz/rows.sql
+\ir rows.sql
 CREATE TABLE fz.large AS SELECT i, (ARRAY['north', 'south', 'East', 'west'])[1 + i % 4] AS reg, i % 100 AS age,
        i % 3 = 0 AS ok FROM generate_series(1, 400) i;
 GRANT SELECT ON fz.large TO PUBLIC;
@@ -67,55 +66,3 @@ BEGIN
     EXECUTE format('GRANT SELECT ON fz.%I, fz.%I TO ann, bob, cyd, dan', d, d || '_foreign');
 END $$;
 RESET SESSION AUTHORIZATION;
-
--- ---- What is compared ----
-
-CREATE SCHEMA twin;
--- twin.plain ROW: its columns by their names
-CREATE FUNCTION twin.plain(r jsonb) RETURNS text STABLE LANGUAGE sql AS $$
-    SELECT string_agg(key || '=' || coalesce(value, 'null'), ' ' ORDER BY key COLLATE "C") FROM jsonb_each_text(r)
-     WHERE key <> ALL ('{at,created,stored,ended,hash,chain_head,identity,scanned,milliseconds,relation_oid,
-                         row_type_oid,role_oid,owner_oid}')
-$$;
--- twin.news DATASET: what came to the ledger since the last call in this session, and what the dataset and its budgets
--- have lost
-CREATE FUNCTION twin.news(d text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    t text;
-    last bigint;
-    now bigint;
-BEGIN
-    FOREACH t IN ARRAY '{charge,release,strategy,model,series}'::text[] LOOP
-        last := coalesce(nullif(current_setting('twin.' || t, true), ''), '0')::bigint;
-        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) FROM dp_ledger.%I r '
-            'WHERE id > $1 ORDER BY id', t || ' ', t) USING last;
-        EXECUTE format('SELECT coalesce(max(id), 0) FROM dp_ledger.%I', t) INTO now;
-        PERFORM set_config('twin.' || t, greatest(last, now)::text, false);
-    END LOOP;
-    RETURN QUERY SELECT 'dataset ' || twin.plain(to_jsonb(r)) FROM dp_ledger.dataset r
-                  WHERE dataset = d AND NOT dropped;
-    RETURN QUERY SELECT 'budget ' || twin.plain(to_jsonb(b)) FROM dp_ledger.budget b
-                   JOIN dp_ledger.dataset r ON r.id = b.dataset_id WHERE dataset = d AND NOT dropped ORDER BY b.id;
-END $$;
--- twin.whole DATASET: all that the ledger has of it
-CREATE FUNCTION twin.whole(d text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    one bigint := (SELECT id FROM dp_ledger.dataset WHERE dataset = d AND NOT dropped);
-    t text;
-BEGIN
-    FOREACH t IN ARRAY '{charge,release,budget,block,act,charge_relation,attribute,series}'::text[] LOOP
-        RETURN QUERY EXECUTE format('SELECT %L || twin.plain(to_jsonb(r)) AS line FROM dp_ledger.%I r '
-            'WHERE dataset_id = $1 ORDER BY line COLLATE "C"', t || ' ', t) USING one;
-    END LOOP;
-    RETURN QUERY SELECT 'period ' || twin.plain(to_jsonb(p)) AS line FROM dp_ledger.series_period p
-                   JOIN dp_ledger.series s ON s.id = p.series_id WHERE s.dataset_id = one ORDER BY line COLLATE "C";
-END $$;
--- twin.level NUMBERS: after a difference the next numbers are the same again, above those of both
-CREATE FUNCTION twin.level(floor bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    s regclass;
-BEGIN
-    FOR s IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind = 'S' LOOP
-        PERFORM setval(s, floor);
-    END LOOP;
-END $$;
