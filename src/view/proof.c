@@ -312,12 +312,13 @@ compare_families(const ListCell *one, const ListCell *other)
 /* ------------------------------------------------------------------
  * Rows of the view and rows of its tables
  *
- * A table carries a block if each row of the block, or each group, is made of one row of it: then the block has no more
- * rows than the table, whatever it is joined to.  A UNION ALL is carried by what carries its branches.
+ * A table carries a block if each row of the block, or each group, is made of one row of it: then
+ * the block has no more rows than the table, also joined to others.  A UNION ALL is carried by what
+ * carries its branches.
  * ------------------------------------------------------------------
  */
 
-/* Whether all of some columns, GROUP BY's or DISTINCT's, are plain ones of sources that have one row for each of one. */
+/* Whether all of some columns, GROUP BY's or DISTINCT's, are plain ones of sources that one row determines. */
 static bool
 all_in(const pe_block *block, List *clauses, const Bitmapset *reached)
 {
@@ -358,7 +359,8 @@ carry_source(const pe_source *source, List **carriers)
 }
 
 /*
- * Of some sources of a block, which are joined.  Rows where one is there are carried by it if each is of one of its rows.
+ * Of some sources of a block, which are joined.  Rows where one is there are carried by it if each
+ * is of one of its rows.
  * Where it can be null-extended, the rows where its side is not there are as many as those of the others: each is
  * extended once.
  */

@@ -19,7 +19,8 @@
  */
 
 static const char *const setting[] = {
-	"TimeZone", "DateStyle", "IntervalStyle", "lc_monetary", "lc_numeric", "lc_time", "extra_float_digits", "bytea_output"
+	"TimeZone", "DateStyle", "IntervalStyle", "lc_monetary", "lc_numeric", "lc_time", "extra_float_digits",
+	"bytea_output"
 };
 
 char **
