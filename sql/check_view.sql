@@ -113,6 +113,7 @@ SELECT refused($$SELECT FROM dp.check_view('with_profile', 'unit')$$);
 \t off
 SELECT * FROM dp.check_view('with_profile', 'unit', keys => '{profiles(person) -> patients(patient_id)}');
 SELECT * FROM dp.check_view('bad_overflow', 'unit', never_fails => true);
+SELECT * FROM dp.check_view('bad_text_as_number', 'unit', never_fails => true);
 \t on
 SELECT refused($$SELECT FROM dp.check_view('bad_table_to_xml', 'unit', never_fails => true)$$);
 SELECT refused($$SELECT FROM dp.check_view('bad_stable_function', 'unit', functions => '{mean_born()}')$$);

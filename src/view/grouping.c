@@ -273,11 +273,13 @@ has_all_used(pe_block *block, List *columns)
 {
 	ListCell   *cell;
 
+	/* those in sub-selects are of this block, too: they name a level from there */
 	foreach(cell, pull_vars_of_level((Node *) block->query->targetList, 0))
 	{
-		pe_column	column;
+		const Var  *var = lfirst_node(Var, cell);
+		pe_column	column = {block, var->varno, var->varattno};
 
-		if (!pe_column_of(block, lfirst(cell), &column) || !has_column(columns, &column))
+		if (!has_column(columns, &column))
 			return false;
 	}
 	return true;

@@ -198,9 +198,14 @@ static char *
 rule_in_words(Oid family, const char *rule)
 {
 	const char *name = get_rel_name(family);
+	char		column[NAMEDATALEN];
+	char		target[NAMEDATALEN];
 
 	if (strncmp(rule, "column ", strlen("column ")) == 0)
 		return psprintf("%s by %s", name, rule + strlen("column "));
+	/* key (order_id) -> study.orders (order_id) */
+	if (sscanf(rule, "key (%63[^),\"]) -> %*[^.\"].%63[^ \"] (", column, target) == 2)
+		return psprintf("%s through %s -> %s", name, column, target);
 	return psprintf("%s through %s", name, rule + strlen("key "));
 }
 

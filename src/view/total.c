@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -22,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/regproc.h"
@@ -508,6 +510,20 @@ extent_of_extreme(pe_block *block, MinMaxExpr *node)
 	return extent_of_any(block, node->args);
 }
 
+/* A text as a value, by an input function that depends on nothing else. */
+static bool
+is_read_purely(const CoerceViaIO *node)
+{
+	Oid			function;
+	Oid			parameter;
+
+	if (type_is_enum(node->resulttype) || getBaseType(node->resulttype) != node->resulttype ||
+		pe_equality_group(exprType((Node *) node->arg), DEFAULT_COLLATION_OID) != TEXTOID)
+		return false;
+	getTypeInputInfo(node->resulttype, &function, &parameter);
+	return is_pure(function);
+}
+
 /* A value as text, by the output function of its type. */
 static pe_extent *
 extent_of_output(pe_block *block, CoerceViaIO *node)
@@ -516,6 +532,13 @@ extent_of_output(pe_block *block, CoerceViaIO *node)
 	pe_extent  *extent = pe_extent_of_type(node->resulttype, -1);
 	Oid			type = getBaseType(exprType((Node *) node->arg));
 
+	if (getBaseType(node->resulttype) != TEXTOID && getBaseType(node->resulttype) != VARCHAROID &&
+		block->prover->words->never_fails && is_read_purely(node))
+	{
+		believe(block, psprintf("%s does not fail, by never_fails. Without that word: keep the value in a column of "
+								"its type", pe_expression_text(block, (Node *) node)));
+		return pe_extent_of_type(node->resulttype, -1);
+	}
 	if (getBaseType(node->resulttype) != TEXTOID && getBaseType(node->resulttype) != VARCHAROID)
 		refuse(block, (Node *) node, "Not every text is a value of that type.",
 			   "Keep the value in a column of its type, or say which texts count: CASE x WHEN '1' THEN 1 ... END.");
@@ -540,11 +563,48 @@ extent_of_output(pe_block *block, CoerceViaIO *node)
 	return extent;
 }
 
+/* No series has more rows, for each row that it is computed for. */
+#define LONGEST_SERIES 1000000
+
+static bool
+is_series(Oid function)
+{
+	return function == F_GENERATE_SERIES_INT4_INT4 || function == F_GENERATE_SERIES_INT4_INT4_INT4 ||
+		function == F_GENERATE_SERIES_INT8_INT8 || function == F_GENERATE_SERIES_INT8_INT8_INT8;
+}
+
+/* What the rows of generate_series are, of whole numbers with ranges and a constant step; NULL for another function. */
+static pe_extent *
+series_of(pe_block *block, const pe_source *source)
+{
+	const RangeTblFunction *function = linitial(source->entry->functions);
+	const FuncExpr *call = (const FuncExpr *) function->funcexpr;
+	pe_extent  *start;
+	pe_extent  *stop;
+	pe_extent  *step = NULL;
+	pe_i128		width;
+
+	if (list_length(source->entry->functions) != 1 || source->entry->funcordinality || !IsA(call, FuncExpr) ||
+		!is_series(call->funcid))
+		return NULL;
+	start = pe_extent_of(block, linitial(call->args));
+	stop = pe_extent_of(block, lsecond(call->args));
+	if (list_length(call->args) == 3)
+		step = pe_extent_of(block, lthird(call->args));
+	if (!start->has_range || !stop->has_range ||
+		(step != NULL && (!step->has_range || step->low != step->high || step->low == 0)))
+		return NULL;
+	width = step != NULL && step->low < 0 ? (start->high - stop->low) / -step->low
+		: (stop->high - start->low) / (step != NULL ? step->low : 1);
+	return width < LONGEST_SERIES ? pe_extent_join(start, stop) : NULL;
+}
+
 static pe_extent *
 extent_of_var(pe_block *block, Var *var)
 {
 	pe_block   *where;
 	pe_source  *source = pe_source_of_var(block, var, &where);
+	pe_extent  *series;
 
 	if (var->varattno <= 0)
 		pe_block_refuse(block, psprintf("%s \"%s\" in %s", var->varattno == 0 ? "the whole row of" :
@@ -571,7 +631,8 @@ extent_of_var(pe_block *block, Var *var)
 		}
 		return extent;
 	}
-	return pe_extent_of_type(var->vartype, var->vartypmod);
+	series = source->entry->rtekind == RTE_FUNCTION && var->varattno == 1 ? series_of(where, source) : NULL;
+	return series != NULL ? series : pe_extent_of_type(var->vartype, var->vartypmod);
 }
 
 pe_extent *
@@ -743,10 +804,11 @@ check_source(pe_block *block, pe_source *source)
 	if (source->entry->rtekind == RTE_VALUES)
 		foreach(cell, source->entry->values_lists)
 			check_all(block, lfirst(cell));
-	if (source->entry->rtekind == RTE_FUNCTION)
+	if (source->entry->rtekind == RTE_FUNCTION && series_of(block, source) == NULL)
 		pe_block_refuse(block, psprintf("function \"%s\" in FROM", source->name),
 						"It is not known to be total, nor to return its rows in any order.",
-						"Keep its rows in a table, or write VALUES.");
+						"Use generate_series of integers with ranges and a constant step, keep its rows in a table, or "
+						"write VALUES.");
 }
 
 void
