@@ -674,7 +674,7 @@ charge_and_read(void *argument)
 		pe_relation_check_committed(lfirst_oid(cell));
 	pe_dataset_check_alone(visit->dataset);
 	foreach(cell, tables)
-		pe_relation_check(lfirst_oid(cell));
+		pe_relation_check(lfirst_oid(cell), proof != NULL && lfirst_oid(cell) == relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)

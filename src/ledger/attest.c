@@ -150,7 +150,7 @@ lock_table(const pe_dataset *dataset, const record *r)
 	pe_registration_lock(relation);
 	if (find_table(dataset, r) != relation)
 		raise_changed(dataset);
-	pe_relation_check(relation);
+	pe_relation_check(relation, dataset->view_identity != NULL);
 	return relation;
 }
 

@@ -417,14 +417,14 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 		pe_refuse_parameter("dataset", declared.name, "a name that is not empty");
 	check_relation_owner(declared.relation);
 	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta, declared.delta_share);
-	pe_relation_check(declared.relation);
+	pe_relation_check(declared.relation, pe_view_is_view(declared.relation));
 	take_columns(&declared);
 	pe_view_arguments(fcinfo, 16, &declared, &public_tables);
 	if (pe_view_is_view(declared.relation))
 		pe_view_declare(&declared, public_tables);
 	foreach(cell, pe_families_private(&declared))
 	{
-		pe_relation_check(lfirst_oid(cell));
+		pe_relation_check(lfirst_oid(cell), false);
 		warn_of_relation(lfirst_oid(cell));
 	}
 	if (pe_dataset_has_values(&declared))
@@ -435,6 +435,8 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	if (declared.max_blocks > 0)
 		declared.time_type = pe_type_name(pe_time_column_type(&declared, declared.time_attribute));
 	pe_dataset_register(&declared);
+	if (declared.view_identity != NULL)
+		pe_view_tell(&declared);
 	if (!pe_dataset_has_values(&declared))
 		tell_unit(&declared, !PG_ARGISNULL(6));
 	PG_RETURN_VOID();
@@ -479,7 +481,7 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PE_FROZEN),
 				 errmsg("dataset \"%s\" is frozen", dataset->name),
 				 errhint("The owner of the table lifts the freeze with dp.attest.")));
-	pe_relation_check(relation);
+	pe_relation_check(relation, pe_view_is_view(relation));
 	pe_view_move(dataset, relation);
 	if (dataset->view_identity == NULL)
 		warn_of_relation(relation);

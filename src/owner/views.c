@@ -156,8 +156,8 @@ check_multiplied(const pe_dataset *declared, const pe_view_proof *proof)
 }
 
 /* Whose the rows of each private table are, and which tables are nobody's. */
-static void
-tell_rules(const pe_dataset *declared)
+void
+pe_view_tell(const pe_dataset *declared)
 {
 	StringInfoData rules;
 	StringInfoData open;
@@ -191,7 +191,6 @@ pe_view_declare(pe_dataset *declared, List *public_tables)
 	proof = pe_view_prove_declared(declared, public_tables);
 	check_one_node(declared);
 	check_multiplied(declared, proof);
-	tell_rules(declared);
 }
 
 void
@@ -207,7 +206,7 @@ pe_view_renew(const pe_dataset *dataset)
 		check_multiplied(&proved, proof);
 	pe_dataset_take_proof(dataset, &proved);
 	if (strcmp(dataset->view_identity, proved.view_identity) != 0)
-		tell_rules(&proved);
+		pe_view_tell(&proved);
 }
 
 /* The proof of a dataset, for pe_run_undone: its locks go, what it found stays. */

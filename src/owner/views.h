@@ -13,10 +13,13 @@
 extern void pe_view_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared, List **public_tables);
 
 /*
- * Proves the view that is to be registered and says by which rules; 54000 where a unit's rows are multiplied and
+ * Proves the view that is to be registered; 54000 where a unit's rows are multiplied and
  * nothing says how many are read.
  */
 extern void pe_view_declare(pe_dataset *declared, List *public_tables);
+
+/* A NOTICE of whose the rows of each table are. */
+extern void pe_view_tell(const pe_dataset *declared);
 
 /* Proves a view again, and takes it as it is now. */
 extern void pe_view_renew(const pe_dataset *dataset);
