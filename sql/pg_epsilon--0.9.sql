@@ -1740,10 +1740,16 @@ COMMENT ON SERVER dp IS 'the datasets of this database: IMPORT FOREIGN SCHEMA dp
 -- not on the wrapper: no other server is needed, and Citus cannot make an extension whose wrapper has a grant to PUBLIC
 GRANT USAGE ON FOREIGN SERVER dp TO PUBLIC;
 
-CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DEFAULT NULL, replace boolean DEFAULT false) RETURNS text
+CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DEFAULT NULL, replace boolean DEFAULT false, release bigint DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'pe_sql_expose' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean) IS
-    'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; returns the view''s name';
+COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean, bigint) IS
+    'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; release: a cube, every SELECT is answered from this release or refused, free, and its readers need SELECT and no budget; returns the view''s name';
+
+CREATE FUNCTION dp.advise_cube(dataset text, statements text[], epsilon double precision DEFAULT 1, budget name DEFAULT NULL)
+    RETURNS TABLE (part text, number integer, question text, stderr double precision, hint text)
+    AS 'MODULE_PATHNAME', 'pe_sql_advise_cube' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20;
+COMMENT ON FUNCTION dp.advise_cube(text, text[], double precision, name) IS
+    'the cube for a list of SELECTs, as the log of a tool has them: the call that measures it at this epsilon, the standard error that each statement and each roll-up has from it, and why a statement is not answered; statements are planned and not run, nothing is charged';
 
 -- They are computed by the wrapper alone.
 CREATE FUNCTION dp_internal.of_dataset(double precision) RETURNS double precision

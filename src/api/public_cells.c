@@ -244,6 +244,18 @@ pe_public_is_same(const pe_public_dataset *d, const pe_dataset *dataset, const p
 	return true;
 }
 
+bool
+pe_public_is_same_in(const pe_public_dataset *d, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	if (d->id != dataset->id)
+		return false;
+	for (int i = 0; i < d->attributes; i++)
+		for (int j = 0; j < count && columns[j].name != NULL; j++)
+			if (strcmp(d->attribute[i].name, columns[j].name) == 0 && d->attribute[i].hash != hash_of(&columns[j]))
+				return false;
+	return true;
+}
+
 int32
 pe_public_nearest(const char *literal, char *const *levels, int32 count)
 {
@@ -320,6 +332,26 @@ typmod_of(const pe_public_attribute *a)
 	return is_short ? -1 : a->typmod;
 }
 
+static void
+add_attributes(StringInfo to, const pe_public_dataset *d)
+{
+	for (int i = 0; i < d->attributes; i++)
+		add_column(to, d->attribute[i].name, d->attribute[i].type,
+				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
+}
+
+char *
+pe_public_columns_of(const char *dataset, char **names, int count, const char **id)
+{
+	pe_public_dataset *d = pe_public_load(dataset, names, count);
+	StringInfoData text;
+
+	*id = d->public_id;
+	initStringInfo(&text);
+	add_attributes(&text, d);
+	return text.data;
+}
+
 char *
 pe_public_columns(const char *dataset, const char **id)
 {
@@ -333,8 +365,6 @@ pe_public_columns(const char *dataset, const char **id)
 		unit_is_attribute |= d->unit != NULL && strcmp(d->unit, d->attribute[i].name) == 0;
 	if (d->unit != NULL && !unit_is_attribute)
 		add_column(&text, d->unit, d->unit_type, d->unit_typmod, d->unit_collation);
-	for (int i = 0; i < d->attributes; i++)
-		add_column(&text, d->attribute[i].name, d->attribute[i].type,
-				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
+	add_attributes(&text, d);
 	return text.data;
 }

@@ -69,7 +69,16 @@ extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
 /* The greatest value below an edge of bins of a type, as far as there is one. */
 extern Datum pe_public_below(Oid type, Datum edge);
 
+/*
+ * The same of a request over a release, which has other columns beside those that were loaded.
+ */
+extern bool pe_public_is_same_in(const pe_public_dataset *declared, const pe_dataset *dataset,
+								 const pe_column *columns, int count);
+
 /* Columns as CREATE TABLE has them: those of the unit and of all attributes; and the id of the dataset. */
 extern char *pe_public_columns(const char *dataset, const char **id);
+
+/* The same of some attributes alone. */
+extern char *pe_public_columns_of(const char *dataset, char **names, int count, const char **id);
 
 #endif

@@ -288,7 +288,8 @@ find_stored(const pe_dataset *dataset, stored *found)
 		};
 	pe_access_end(&access);
 	for (uint64 i = 0; i < rows; i++)
-		if (pe_dataset_owned_by(dataset, GetUserId()) || pe_release_is_paid(all[i].release, dataset->frozen))
+		if (pe_dataset_owned_by(dataset, GetUserId()) ||
+			pe_release_is_paid(all[i].release, dataset->frozen, GetUserId()))
 		{
 			*found = all[i];
 			return true;

@@ -312,6 +312,10 @@ extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggrega
 extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows,
 									 double variance, double *stderr_);
 
+/* What would be answered at these values, of all groups: result[group * aggregates + i]. */
+extern pe_aggregate_result *pe_aggregation_reference(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
+													 double rows);
+
 /*
  * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at
  * reference values for so many in each group.
@@ -349,5 +353,12 @@ extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
  */
 extern pe_stored_aggregates *pe_aggregation_restored_of(const pe_release *row, bool as_counts);
 extern void pe_aggregation_read(pe_stored_aggregates *stored);
+
+/*
+ * A request over the attributes, the predicate and the rows of a release, to be
+ * answered from it: validated, and neither measured nor priced.  Inside
+ * PE_UNDONE.
+ */
+extern pe_aggregation *pe_aggregation_over_release(const pe_release *release, const pe_request *request);
 
 #endif

@@ -270,6 +270,7 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 	int			of_asked[PE_MAX_ATTRIBUTES];
 	pe_over_columns finer;
 
+	p->undetermined = -1;
 	if (!refine(asked, measured, &finer) || !are_alike(measured, &finer))
 		return false;
 	pe_joint_add(&p->joint, measured->columns, measured->attributes, of_measured);
@@ -289,7 +290,7 @@ pe_known_join(pe_known_pair *p, pe_dataset *dataset, const char *predicate, cons
 }
 
 double *
-pe_known_variances(const pe_known_pair *p)
+pe_known_variances(pe_known_pair *p)
 {
 	double	   *variance = NULL;
 	pe_reconstruction reconstruction;
@@ -297,7 +298,8 @@ pe_known_variances(const pe_known_pair *p)
 	if (!pe_reconstruction_init(&p->measured, &p->asked_over, &reconstruction))
 		return NULL;
 	pe_check_memory(pe_reconstruction_memory(p->measured.strategy, &p->asked_over, &reconstruction.classes));
-	if (pe_reconstruction_undetermined(&reconstruction) < 0)
+	p->undetermined = pe_reconstruction_undetermined(&reconstruction);
+	if (p->undetermined < 0)
 	{
 		variance = pe_alloc(p->asked_over.queries, sizeof(double));
 		pe_reconstruction_variance(&reconstruction, variance);
@@ -531,6 +533,7 @@ typedef struct look
 	pe_aggregation *asked;
 	const pe_aggregate_noise *most; /* of what would be measured; NULL: any will do */
 	const char *rows;			/* which rows the request counts */
+	int32		undetermined;	/* of the first part that does not follow, a query; -1: another reason */
 	const pe_release *row;
 	bool		answers;		/* else nothing is read of what was measured that is not needed */
 	pe_stored_aggregates *stored;
@@ -614,9 +617,10 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 	pe_space   *derived = palloc(sizeof(*derived));
 
 	*derived = *s;
-	if (!pe_aggregation_is_counts(g) && is_same_space(s, t))
+	if (!pe_aggregation_is_counts(g) && t->variance != NULL && is_same_space(s, t))
 	{
 		derived->variance = t->variance;
+		derived->own = t->own;
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */
@@ -933,7 +937,10 @@ derive_parts(look *l)
 		int			j = terms.part[0];
 
 		if (s == NULL || !is_precise(l, i, j, s->variance))
+		{
+			l->undetermined = s == NULL ? pair[0].undetermined : -1;
 			return false;
+		}
 		/* the groups are those of the first space */
 		a->space[i + 1] = *s;
 		a->source[i].space = i + 1;
@@ -1180,6 +1187,53 @@ pe_known_find(pe_aggregation *g)
 	known = palloc(sizeof(*known));
 	*known = l.known;
 	known->release = l.stored->release;
+	return known;
+}
+
+/* Whether an aggregate is made of a sum. */
+static bool
+is_made_of(const pe_aggregate *a, int sum)
+{
+	if (a->kind == PE_AGG_RATIO)
+		return is_made_of(a->part[0], sum) || is_made_of(a->part[1], sum);
+	for (int s = 0; s < PE_AGG_SUMS; s++)
+		if (a->sum[s] == sum)
+			return true;
+	return false;
+}
+
+/* The first aggregate that is made of sums which the release has not, or -1. */
+static int
+lacking_aggregate(const pe_aggregation *g, const pe_aggregation *of)
+{
+	for (int i = 0; i < g->parts; i++)
+		for (int a = 0; a < g->aggregates && (g->source[i].row_of != NULL || terms_of(g, i, of).terms == 0); a++)
+			if (is_made_of(&g->aggregate[a], g->source[i].sum))
+				return a;
+	return -1;
+}
+
+pe_known *
+pe_known_from(pe_aggregation *g, pe_stored_aggregates *stored, pe_known_lack *lack)
+{
+	const pe_aggregation *of = &stored->aggregation;
+	look		l = {.asked = g, .row = &stored->release, .stored = stored, .undetermined = -1};
+	pe_known   *known;
+
+	l.answers = stored->measured != NULL;
+	l.known.noise = pe_aggregation_noise(of, stored->release.nano);
+	*lack = (pe_known_lack) {g->on_grid ? 0 : lacking_aggregate(g, of), -1};
+	if (lack->aggregate >= 0 || !all_follow(g, of))
+		return NULL;
+	PE_UNDONE();
+	l.serves = derive_parts(&l);
+	PE_END_UNDONE();
+	lack->query = l.undetermined;
+	if (!l.serves)
+		return NULL;
+	known = palloc(sizeof(*known));
+	*known = l.known;
+	known->release = stored->release;
 	return known;
 }
 

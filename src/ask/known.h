@@ -50,6 +50,7 @@ typedef struct pe_known_pair
 	pe_workload measured_over;
 	pe_workload asked_over;
 	pe_measured measured;
+	int32		undetermined;	/* the first query that is not determined; -1: all are, or it is not known */
 } pe_known_pair;
 
 /* A workload with the attributes that it is over. */
@@ -69,7 +70,7 @@ typedef struct pe_over_columns
 extern bool pe_known_join(pe_known_pair *pair, pe_dataset *dataset, const char *predicate,
 						  const pe_over_columns *measured, const pe_strategy *strategy, const int *lattice,
 						  const pe_over_columns *asked);
-extern double *pe_known_variances(const pe_known_pair *pair);
+extern double *pe_known_variances(pe_known_pair *pair);
 
 /* The NOTICE: which release, and from when. */
 extern void pe_known_tell(const pe_release *release);
@@ -93,6 +94,21 @@ typedef struct pe_known
  * inside PE_UNDONE.
  */
 extern pe_known *pe_known_find(pe_aggregation *aggregation);
+
+/* What a release lacks to answer a request. */
+typedef struct pe_known_lack
+{
+	int			aggregate;		/* the first that does not follow from its sums; -1: all do, and */
+	int32		query;			/* this query is not determined; -1: they have no answer together */
+} pe_known_lack;
+
+/*
+ * From one release, whose measurements are read, with the noise that it has (of
+ * one without values, which is to be measured, the errors alone); NULL, with
+ * what it lacks, if it does not determine all of the request.  The request is
+ * over the release (pe_aggregation_over_release).  Not inside PE_UNDONE.
+ */
+extern pe_known *pe_known_from(pe_aggregation *aggregation, pe_stored_aggregates *stored, pe_known_lack *lack);
 
 /* Of counts: the same with any noise, for its id and its largest standard error alone. */
 extern pe_known *pe_known_most_precise(pe_aggregation *counts);

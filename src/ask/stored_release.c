@@ -58,8 +58,9 @@ pe_release_of_row(uint64 row, pe_release *r)
 	r->never_null = pe_access_texts(row, 17, &r->never_nulls);
 }
 
-void
-pe_release_read_row(pe_release *r)
+/* False if there is none, or its dataset is gone. */
+static bool
+find_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT " PE_RELEASE_ROW ", dataset_id, "
 		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0) "
@@ -72,7 +73,7 @@ pe_release_read_row(pe_release *r)
 
 	pe_access_begin(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
-		refuse_release(r->id);
+		return false;
 	pe_release_of_row(0, r);
 	declared = (int) pe_access_int64(0, PE_RELEASE_DECLARED);
 	dataset = pe_access_int64(0, PE_RELEASE_DECLARED + 1);
@@ -80,12 +81,28 @@ pe_release_read_row(pe_release *r)
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
-	if (r->dataset == NULL ||
-		(!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
-		refuse_release(r->id);
+	if (r->dataset == NULL)
+		return false;
 	r->dataset->as_of = declared;
 	if (rows_per_unit > 0)		/* the sensitivity is that of the request */
 		r->dataset->max_rows = rows_per_unit;
+	return true;
+}
+
+void
+pe_release_read_row(pe_release *r)
+{
+	if (!find_row(r) ||
+		(!pe_release_is_paid(r->id, r->dataset->frozen, GetUserId()) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+		refuse_release(r->id);
+}
+
+void
+pe_release_read_given(pe_release *r, const bytea *payload)
+{
+	if (!find_row(r))
+		refuse_release(r->id);
+	r->value = pe_payload_read(payload, &r->values);
 }
 
 void
@@ -130,15 +147,11 @@ fill_request(const pe_release *r, bool as_counts, pe_request *request)
 	request->sums.limits_cells = r->cells_per_unit > 0;
 }
 
-pe_stored_aggregates *
-pe_aggregation_restored_of(const pe_release *r, bool as_counts)
+/* A request that is read as what was paid for. */
+static void
+restore(const pe_release *r, const pe_request *request, pe_aggregation *g)
 {
-	pe_stored_aggregates *s = palloc0(sizeof(*s));
-	pe_aggregation *g = &s->aggregation;
-
-	s->release = *r;
-	fill_request(r, as_counts, &s->request);
-	g->asked.request = &s->request;
+	g->asked.request = request;
 	g->asked.dataset = r->dataset;
 	g->asked.ask.accounting = r->accounting;
 	g->asked.ask.cap = r->dataset->accounting;
@@ -148,7 +161,26 @@ pe_aggregation_restored_of(const pe_release *r, bool as_counts)
 	g->never_null_name = r->never_null;
 	g->never_null_names = r->never_nulls;
 	pe_aggregation_restore(g);
+}
+
+pe_stored_aggregates *
+pe_aggregation_restored_of(const pe_release *r, bool as_counts)
+{
+	pe_stored_aggregates *s = palloc0(sizeof(*s));
+
+	s->release = *r;
+	fill_request(r, as_counts, &s->request);
+	restore(r, &s->request, &s->aggregation);
 	return s;
+}
+
+pe_aggregation *
+pe_aggregation_over_release(const pe_release *r, const pe_request *request)
+{
+	pe_aggregation *g = palloc0(sizeof(*g));
+
+	restore(r, request, g);
+	return g;
 }
 
 void

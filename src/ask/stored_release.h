@@ -87,6 +87,9 @@ extern void pe_release_of_row(uint64 row, pe_release *release);
 extern void pe_release_read_row(pe_release *release);
 extern void pe_release_check_version(const pe_release *release);
 
+/* The row of a release whose payload the door gave (door/cube.h): the reader's own rights are not asked for. */
+extern void pe_release_read_given(pe_release *release, const bytea *payload);
+
 /* The values, if they are not read yet.  Inside PE_UNDONE. */
 extern void pe_release_read_values(pe_release *release);
 

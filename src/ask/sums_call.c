@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ask/sums_call.h"
+#include "ask/cube.h"
 #include "ask/known.h"
 #include "ask/ask_blocks.h"
 #include "noise/interval.h"
@@ -77,6 +78,11 @@ static const pe_ask_kind ask_sums = {
 void
 pe_aggregate_call_prepare(pe_aggregate_call *c, bool needs_budget)
 {
+	if (c->cube != NULL)
+	{
+		pe_cube_prepare(c);
+		return;
+	}
 	check_reuse(c);
 	c->call.kind = &ask_sums;
 	c->call.quote = !needs_budget;
@@ -87,6 +93,15 @@ bool
 pe_aggregate_call_is_paid(const pe_aggregate_call *c)
 {
 	return c->replays || c->known != NULL;
+}
+
+void
+pe_aggregate_call_errors(const pe_aggregate_call *c, double rows, double *stderr_)
+{
+	if (c->known != NULL)
+		pe_aggregation_errors_of(c->known->aggregation, &c->known->noise, rows, 1, stderr_);
+	else
+		pe_aggregation_errors(c->aggregation, rows, pe_aggregate_call_nano(c), stderr_);
 }
 
 int64
@@ -208,6 +223,16 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 }
 
 pe_aggregate_call
+pe_aggregate_call_reference(const pe_aggregate_call *c, double rows)
+{
+	pe_aggregate_call reference = *c;
+
+	reference.result = pe_aggregation_reference(c->known->aggregation, &c->known->noise, rows);
+	find_errors(&reference, PE_MISS);
+	return reference;
+}
+
+pe_aggregate_call
 pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 {
 	pe_aggregate_call wide = *c;
@@ -252,4 +277,36 @@ pe_aggregate_result
 pe_aggregate_call_quotient(const pe_aggregate_call *c, int32 group, const pe_terms *above, const pe_terms *below)
 {
 	return pe_aggregation_quotient(&c->errors, c->result, group, above, below);
+}
+
+pe_aggregate_result
+pe_result_sum(const pe_aggregate_result *one, const pe_aggregate_result *other)
+{
+	return (pe_aggregate_result) {
+		one->estimate + other->estimate, one->stderr_ + other->stderr_, one->lower + other->lower,
+		one->upper + other->upper
+	};
+}
+
+/*
+ * The quotient q is in the interval where |a - q b| is at most half(a) + |q| half(b): half the length of an interval
+ * is in proportion to the noise, and that of a - q b is no larger.
+ */
+pe_aggregate_result
+pe_result_quotient(const pe_aggregate_result *above, const pe_aggregate_result *below)
+{
+	double		half_above = above->upper - above->estimate;
+	double		half_below = Max(below->upper - below->estimate, below->estimate - below->lower);
+	pe_aggregate_result q = {NAN, NAN, -INFINITY, INFINITY};
+
+	half_above = Max(half_above, above->estimate - above->lower);
+	if (!(below->estimate > half_below))
+		return q;
+	q.estimate = above->estimate / below->estimate;
+	q.stderr_ = (above->stderr_ + fabs(q.estimate) * below->stderr_) / below->estimate;
+	q.upper = above->estimate + half_above;
+	q.upper /= q.upper >= 0 ? below->estimate - half_below : below->estimate + half_below;
+	q.lower = above->estimate - half_above;
+	q.lower /= q.lower >= 0 ? below->estimate + half_below : below->estimate - half_below;
+	return q;
 }

@@ -11,6 +11,7 @@
 typedef struct pe_aggregate_call
 {
 	pe_call		call;			/* its request is filled by the front */
+	struct pe_cube *cube;		/* the release that answers, and nothing is charged (cube.h); NULL: it is asked */
 	bool		reuse;			/* a paid release that knows all of it as precisely is answered from */
 
 	pe_aggregation *aggregation;
@@ -32,6 +33,15 @@ extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
 
 /* Whether it costs nothing, being paid already. */
 extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
+
+/*
+ * The largest standard error of each aggregate, of what is known, if something is, or of what would be measured; of
+ * those that depend on rows at `rows` in each group.
+ */
+extern void pe_aggregate_call_errors(const pe_aggregate_call *call, double rows, double *stderr_);
+
+/* Of a cube: the call as it would be answered, with so many rows in each group. */
+extern pe_aggregate_call pe_aggregate_call_reference(const pe_aggregate_call *call, double rows);
 
 /* What the plan costs, in nano-units. */
 extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
@@ -60,5 +70,12 @@ extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, 
 												 const pe_terms *terms);
 extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group,
 													  const pe_terms *above, const pe_terms *below);
+
+/*
+ * A sum and a quotient of two results, however their noise depends on each
+ * other: errors and intervals are as large as they can be.
+ */
+extern pe_aggregate_result pe_result_sum(const pe_aggregate_result *one, const pe_aggregate_result *other);
+extern pe_aggregate_result pe_result_quotient(const pe_aggregate_result *above, const pe_aggregate_result *below);
 
 #endif

@@ -1065,6 +1065,20 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 	end(&r);
 }
 
+pe_aggregate_result *
+pe_aggregation_reference(pe_aggregation *g, const pe_aggregate_noise *noise, double rows)
+{
+	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
+	reading		r;
+
+	begin_reference(&r, g, noise, rows, 1);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+			answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+	end(&r);
+	return result;
+}
+
 void
 pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
 {

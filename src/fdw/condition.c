@@ -395,7 +395,7 @@ tell_alternatives(pe_sight *s, const pe_condition *c, const char *what)
 	int			a = -1;
 
 	find_dropping(s, c, &attributes);
-	if (s->adds_nothing || bms_is_empty(attributes) || pe_sight_is_told(s, "alternatives"))
+	if (s->adds_nothing || s->of_cube || bms_is_empty(attributes) || pe_sight_is_told(s, "alternatives"))
 		return;
 	initStringInfo(&names);
 	while ((a = bms_next_member(attributes, a)) >= 0)

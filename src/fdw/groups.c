@@ -436,7 +436,7 @@ tell_sets(pe_sight *s, const pe_groups *groups)
 		int			attribute = groups->attribute[a].attribute;
 		const pe_public_attribute *declared = &s->declared->attribute[attribute];
 
-		if (s->adds_nothing || (!declared->drops_null && !declared->drops_outside) ||
+		if (s->adds_nothing || s->of_cube || (!declared->drops_null && !declared->drops_outside) ||
 			!is_left_out(groups, attribute) || pe_sight_is_told(s, psprintf("sets %d", attribute)))
 			continue;
 		ereport(NOTICE,

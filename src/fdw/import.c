@@ -22,6 +22,7 @@
 
 #include "server/arguments.h"
 #include "api/public_cells.h"
+#include "ask/cube.h"
 #include "fdw/import.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_expose);
@@ -32,13 +33,20 @@ PG_FUNCTION_INFO_V1(pe_sql_expose);
  */
 
 static char *
+text_of_table(const char *name, const char *columns, const char *dataset, const char *id, const char *server,
+			  const char *options)
+{
+	return psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (dataset %s, dataset_id %s%s)", name, columns,
+					quote_identifier(server), quote_literal_cstr(dataset), quote_literal_cstr(id), options);
+}
+
+static char *
 create_text(const char *name, const char *dataset, const char *server, const char *options)
 {
 	const char *id;
 	char	   *columns = pe_public_columns(dataset, &id);
 
-	return psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (dataset %s, dataset_id %s%s)", name, columns,
-					quote_identifier(server), quote_literal_cstr(dataset), quote_literal_cstr(id), options);
+	return text_of_table(name, columns, dataset, id, server, options);
 }
 
 /* The names of all datasets whose rows are counted. */
@@ -161,7 +169,7 @@ pe_fdw_import(ImportForeignSchemaStmt *statement, Oid server)
 
 enum
 {
-	ARG_DATASET, ARG_TARGET, ARG_EPSILON, ARG_REPLACE
+	ARG_DATASET, ARG_TARGET, ARG_EPSILON, ARG_REPLACE, ARG_RELEASE
 };
 
 static void
@@ -205,6 +213,9 @@ typedef struct exposed
 	const char *table_name;		/* without the schema */
 	const char *made;			/* the foreign table that takes the other's place */
 	const char *epsilon;		/* NULL: not given */
+	int64		release;		/* that answers all, */
+	const pe_cube *cube;		/* NULL: none, each SELECT is asked */
+	char	   *digest;
 } exposed;
 
 /* ------------------------------------------------------------------
@@ -252,21 +263,79 @@ comment_on_columns(const exposed *e)
  * ------------------------------------------------------------------
  */
 
+/* The price, or the release that answers. */
 static const char *
-price_option(const exposed *e)
+mode_options(const exposed *e)
 {
+	if (e->cube != NULL)
+		return psprintf(", release '" INT64_FORMAT "', payload %s", e->release, quote_literal_cstr(e->digest));
 	return e->epsilon != NULL ? psprintf(", epsilon %s", quote_literal_cstr(e->epsilon)) : "";
+}
+
+/* The columns that a cube has answers by, or sums of, each once. */
+static char **
+columns_of_cube(const pe_cube *cube, int *count)
+{
+	char	  **column = palloc((cube->attributes + cube->numbers + 1) * sizeof(char *));
+
+	*count = cube->attributes;
+	memcpy(column, cube->attribute, cube->attributes * sizeof(char *));
+	for (int i = 0; i < cube->numbers; i++)
+	{
+		bool		there = false;
+
+		for (int a = 0; a < cube->attributes; a++)
+			there |= strcmp(cube->attribute[a], cube->number[i]) == 0;
+		if (!there)
+			column[(*count)++] = cube->number[i];
+	}
+	return column;
+}
+
+static char *
+table_text(const exposed *e, const char *name, const char *options)
+{
+	int			count;
+	char	  **column;
+	const char *id;
+	char	   *columns;
+
+	if (e->cube == NULL)
+		return create_text(name, e->dataset, "dp", options);
+	column = columns_of_cube(e->cube, &count);
+	columns = pe_public_columns_of(e->dataset, column, count, &id);
+	return text_of_table(name, columns, e->dataset, id, "dp", options);
+}
+
+static void
+comment_on_relations(const exposed *e)
+{
+	comment("FOREIGN TABLE", e->table, psprintf("dataset %s of pg_epsilon, behind view %s", e->dataset, e->view));
+	if (e->cube != NULL)
+		comment("VIEW", e->view, psprintf("release " INT64_FORMAT " of dataset %s of pg_epsilon: aggregates are "
+										  "answered from it, free, with noise; rows are not shown; it has %s",
+										  e->release, e->dataset, pe_cube_measured_text(e->cube)));
+	else
+		comment("VIEW", e->view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise "
+										  "and paid by the caller's budget, rows are not shown; "
+										  "EXPLAIN tells what a SELECT would cost", e->dataset));
+}
+
+/* Whether the view's comment is of here, and says what the view was. */
+static bool
+is_ours(const exposed *e)
+{
+	return fetch(psprintf("SELECT 1 WHERE obj_description(%s::regclass, 'pg_class') "
+						  "~ '^(release [0-9]+ of )?dataset .* of pg_epsilon: aggregates are answered'",
+						  quote_literal_cstr(e->view))) != NULL;
 }
 
 static void
 make_exposed(const exposed *e)
 {
-	execute(create_text(e->table, e->dataset, "dp", price_option(e)));
+	execute(table_text(e, e->table, mode_options(e)));
 	execute(psprintf("CREATE VIEW %s AS SELECT * FROM %s", e->view, e->table));
-	comment("FOREIGN TABLE", e->table, psprintf("dataset %s of pg_epsilon, behind view %s", e->dataset, e->view));
-	comment("VIEW", e->view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise "
-									  "and paid by the caller's budget, rows are not shown; "
-									  "EXPLAIN tells what a SELECT would cost", e->dataset));
+	comment_on_relations(e);
 }
 
 /* The dataset that the two stand for together; NULL: they are not what dp.expose made, or not there. */
@@ -308,7 +377,7 @@ is_plain(const exposed *e)
 
 /*
  * Options of the foreign table that stay, as the end of a list; a given price
- * replaces the old one.
+ * replaces the old one, and the release; a release all that says how to ask.
  */
 static const char *
 options_kept(const exposed *e)
@@ -318,9 +387,11 @@ options_kept(const exposed *e)
 										 "WHERE f.ftrelid = %s::regclass "
 										 "AND o.option_name NOT IN ('dataset', 'dataset_id'%s)",
 										 quote_literal_cstr(e->table),
-										 e->epsilon != NULL ? ", 'epsilon', 'max_stderr'" : ""));
+										 e->epsilon != NULL ? ", 'epsilon', 'max_stderr', 'release', 'payload'"
+										 : e->cube != NULL ? ", 'epsilon', 'max_stderr', 'release', 'payload', "
+										 "'budget', 'rows_per_unit', 'cells_per_unit', 'count_dropped'" : ""));
 
-	return psprintf("%s%s", options != NULL ? options : "", price_option(e));
+	return psprintf("%s%s", options != NULL ? options : "", mode_options(e));
 }
 
 /* With the view's own options, security_barrier for instance. */
@@ -445,8 +516,36 @@ make_anew(const exposed *e)
 		execute(kept);
 }
 
+/* A release of the dataset; its hash is read by who may read it. */
 static void
-replace(const exposed *e)
+take_release(exposed *e, int64 release)
+{
+	e->release = release;
+	e->cube = pe_cube_of_release(e->release, &e->digest);
+	if (strcmp(e->cube->stored->release.dataset->name, e->dataset) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " is of dataset \"%s\"", e->release,
+						e->cube->stored->release.dataset->name)));
+}
+
+/* What is replaced stays a cube, unless it gets a price. */
+static void
+keep_release(exposed *e)
+{
+	char	   *release;
+
+	if (e->cube != NULL || e->epsilon != NULL)
+		return;
+	release = fetch(psprintf("SELECT o.option_value FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+							 "WHERE f.ftrelid = %s::regclass AND o.option_name = 'release'",
+							 quote_literal_cstr(e->table)));
+	if (release != NULL)
+		take_release(e, pg_strtoint64(release));
+}
+
+static void
+replace(exposed *e)
 {
 	char	   *dataset = exposed_dataset(e);
 
@@ -466,11 +565,14 @@ replace(const exposed *e)
 				 errmsg("view %s is no longer what dp.expose made", e->view),
 				 errdetail("It was defined anew: a condition or a choice of columns would be gone."),
 				 errhint("Choose another target, or drop the view.")));
-	execute(create_text(e->made, e->dataset, "dp", options_kept(e)));
+	keep_release(e);
+	execute(table_text(e, e->made, options_kept(e)));
 	if (columns_stay(e))
 		add_columns(e);
 	else
 		make_anew(e);
+	if (is_ours(e))
+		comment_on_relations(e);
 }
 
 /* 42P07 with the cure where CREATE would have none. */
@@ -485,12 +587,31 @@ check_free(const char *schema, const char *name)
 						 "it keeps its privileges and options. Or another name.")));
 }
 
+static void
+read_mode(FunctionCallInfo fcinfo, exposed *e)
+{
+	double		epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+
+	if (!PG_ARGISNULL(ARG_EPSILON))
+	{
+		pe_check_epsilon(epsilon);
+		e->epsilon = pe_number_text(epsilon);
+	}
+	if (PG_ARGISNULL(ARG_RELEASE))
+		return;
+	if (e->epsilon != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon does not go with release"),
+				 errdetail("A release is paid already: a SELECT on the relation costs nothing.")));
+	take_release(e, PG_GETARG_INT64(ARG_RELEASE));
+}
+
 Datum
 pe_sql_expose(PG_FUNCTION_ARGS)
 {
 	char	   *dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	char	   *target = pe_text_argument(fcinfo, ARG_TARGET, "target");
-	double		epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(target)));
 	const char *schema = get_namespace_name(RangeVarGetCreationNamespace(name));
 	exposed		e = {
@@ -503,11 +624,7 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 	e.table = quote_qualified_identifier(schema, e.table_name);
 	if (PG_ARGISNULL(ARG_REPLACE))
 		pe_refuse_null("replace");
-	if (!PG_ARGISNULL(ARG_EPSILON))
-	{
-		pe_check_epsilon(epsilon);
-		e.epsilon = pe_number_text(epsilon);
-	}
+	read_mode(fcinfo, &e);
 	if (!PG_GETARG_BOOL(ARG_REPLACE))
 	{
 		check_free(schema, name->relname);

@@ -166,6 +166,26 @@ is_ours(const ForeignScan *scan)
 	return OidIsValid(scan->fs_server) && GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan == begin;
 }
 
+List *
+pe_selects_of_statement(EState *estate)
+{
+	List	   *selects = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_scans_of_plan(estate->es_plannedstmt))
+	{
+		const pe_scan_of_plan *found = lfirst(cell);
+		pe_select  *select = is_ours(found->scan) && !found->is_dead ? read_select(estate, found->scan, 0) : NULL;
+
+		if (select == NULL)
+			continue;
+		if (select->plan->parameters != NIL)
+			pe_refuse_translation("a test with a sub-select", "Write its value.");
+		selects = lappend(selects, select);
+	}
+	return selects;
+}
+
 /* All that a statement with a parallel part will ask. */
 static void
 add_all(pe_statement_scans *statement)
@@ -245,7 +265,7 @@ prepare_statement(pe_statement_scans *statement)
 		pe_select  *select = lfirst(cell);
 
 		pe_select_price(select, true);
-		if (select->asks)
+		if (select->asks && select->cube == NULL)
 			call[calls++] = &select->call;
 	}
 	if (calls > 1)
@@ -428,6 +448,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		error = find_out_free(&e);
 	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
+	if (state->select->cube != NULL)
+		ExplainPropertyText("Cube", pe_cube_text(state->select->cube), es);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
 	if (state->select->filters_answer)

@@ -19,10 +19,10 @@
 
 #include "server/arguments.h"
 #include "ask/answers.h"
-#include "ask/known.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
+#include "server/compat.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------
@@ -201,10 +201,22 @@ sort_wanted(pe_select *s)
 	}
 }
 
+static bool
+list_has_text(const List *list, const char *text)
+{
+	const ListCell *cell;
+
+	foreach(cell, list)
+		if (strcmp(lfirst(cell), text) == 0)
+			return true;
+	return false;
+}
+
+/* With room for one more. */
 static char **
 texts_of(List *list)
 {
-	char	  **text = palloc(Max(list_length(list), 1) * sizeof(char *));
+	char	  **text = palloc((list_length(list) + 1) * sizeof(char *));
 	ListCell   *cell;
 
 	foreach(cell, list)
@@ -241,6 +253,8 @@ filters_of_answer(const pe_select *s)
 	const pe_public_dataset *declared = s->sight->declared;
 	Bitmapset  *filters = NULL;
 
+	if (s->cube != NULL)		/* what it counts is counted already */
+		return s->plan->sets != NIL ? NULL : pe_cube_within(s->cube, s->sight);
 	if (s->plan->sets != NIL || counts_people(s) || pe_fdw_rows_per_unit(s->plan->relation) > 0 ||
 		pe_fdw_cells_per_unit(s->plan->relation) > 0)
 		return NULL;
@@ -284,18 +298,70 @@ ask_for_dropped(pe_select *s)
 		s->wanted.texts = lappend(s->wanted.texts, psprintf("dropped(%d)", most));
 }
 
+/* What of WHERE is not applied to the answer; applied: the attributes of what is. */
+static const pe_condition *
+where_before(const pe_select *s, const Bitmapset **applied)
+{
+	*applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
+	return pe_condition_without(s->sight, s->where, *applied);
+}
+
+static void
+begin_request(pe_select *s, List *aggregates)
+{
+	pe_request *request = &s->call.call.request;
+
+	pe_request_init(request, PE_ASK_SUMS, PE_FRONT_SELECT);
+	request->dataset = pstrdup(s->sight->dataset);
+	request->sums.aggregate = texts_of(aggregates);
+	request->sums.aggregates = list_length(aggregates);
+}
+
+/*
+ * Over all attributes of the cube, with the rows of its release.  Where that
+ * has count(*), so has the request: sums are in the same basis then.
+ */
+static void
+ask_cube(pe_select *s)
+{
+	pe_request *request = &s->call.call.request;
+	const Bitmapset *applied;
+	pe_over_cube *o = &s->over;
+
+	*o = (pe_over_cube) {
+		.cube = s->cube, .sight = s->sight, .groups = s->groups, .where = where_before(s, &applied)
+	};
+	pe_over_cube_begin(o);
+	for (int i = 0; i < s->targets; i++)
+	{
+		pe_target_of_select *t = s->target[i];
+		bool		terms = t->terms != NIL;
+
+		t->terms = pe_over_cube_terms(o, &s->wanted, t->terms);
+		t->divisor = pe_over_cube_terms(o, &s->wanted, t->divisor);
+		t->is_empty |= terms && t->terms == NIL;
+	}
+	s->asks = s->asks && o->aggregates != NIL;
+	begin_request(s, o->aggregates);
+	if (s->cube->counts && !list_has_text(o->aggregates, "count(*)"))
+		request->sums.aggregate[request->sums.aggregates++] = "count(*)";
+	request->attribute = s->cube->attribute;
+	request->attributes = s->cube->attributes;
+	request->predicate = s->cube->stored != NULL ? s->cube->stored->release.predicate_text : NULL;
+	if (s->asks)
+		request->workload = pe_over_cube_workload(o);
+	s->call.cube = s->cube;
+}
+
 static void
 fill_request(pe_select *s)
 {
 	pe_request *request = &s->call.call.request;
-	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
-	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
+	const Bitmapset *applied;
+	const pe_condition *where = where_before(s, &applied);
 
 	tell_cut_before(s, applied);
-	pe_request_init(request, PE_ASK_SUMS, PE_FRONT_SELECT);
-	request->dataset = pstrdup(s->sight->dataset);
-	request->sums.aggregate = texts_of(s->wanted.texts);
-	request->sums.aggregates = list_length(s->wanted.texts);
+	begin_request(s, s->wanted.texts);
 	request->attributes = s->groups->attributes;
 	request->attribute = palloc(Max(s->groups->attributes, 1) * sizeof(char *));
 	for (int i = 0; i < s->groups->attributes; i++)
@@ -314,10 +380,41 @@ void
 pe_select_open(pe_select *s)
 {
 	pe_settings_check_select();
+	if (s->cube == NULL && pe_fdw_is_cube(s->plan->relation))
+		s->cube = pe_cube_open(s->plan->relation, pe_scan_reader(s->scan, s->estate));
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
 	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation),
 							 list_concat_copy(s->plan->where, s->plan->targets));
+	if (s->cube != NULL && s->cube->stored != NULL && s->cube->stored->release.dataset->id != s->sight->declared->id)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("release " INT64_FORMAT " is of another dataset than \"%s\"",
+						s->cube->stored->release.id, s->sight->dataset),
+				 errhint("The owner makes the relation anew by dp.expose(..., release => ..., replace => true).")));
+	s->wanted.apart = s->sight->of_cube = s->cube != NULL;
+	if (s->cube != NULL)
+	{
+		s->wanted.within = pe_cube_within(s->cube, s->sight);
+		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
+	}
+}
+
+/* That expressions of GROUP BY look at. */
+static Bitmapset *
+grouped_attributes(const pe_select *s)
+{
+	Bitmapset  *grouped = NULL;
+	ListCell   *cell;
+
+	foreach(cell, s->plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+
+		if (entry->ressortgroupref != 0)
+			grouped = bms_add_members(grouped, pe_sight_attributes(s->sight, (Node *) entry->expr));
+	}
+	return grouped;
 }
 
 void
@@ -326,10 +423,17 @@ pe_select_translate(pe_select *s)
 	s->plan->where = pe_unit_column_decided(s->sight, s->plan->where);
 	s->plan->targets = pe_unit_column_decided(s->sight, s->plan->targets);
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
+	if (s->cube != NULL)
+		s->where = pe_cube_where(s->cube, s->sight, s->where, grouped_attributes(s));
 	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
 	translate_targets(s);
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
+	if (s->cube != NULL)
+	{
+		ask_cube(s);
+		return;
+	}
 	sort_wanted(s);
 	ask_for_dropped(s);
 	fill_request(s);
@@ -346,8 +450,8 @@ errors_of(const pe_select *s, bool anew)
 {
 	double	   *errors = palloc(s->call.aggregation->aggregates * sizeof(double));
 
-	if (s->call.known != NULL && !anew)
-		pe_aggregation_errors_of(s->call.known->aggregation, &s->call.known->noise, 1000, 1, errors);
+	if (!anew)
+		pe_aggregate_call_errors(&s->call, 1000, errors);
 	else
 		pe_aggregation_errors(s->call.aggregation, 1000, pe_aggregate_call_nano(&s->call), errors);
 	return errors;
@@ -423,8 +527,20 @@ static void
 check_declared(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
+	int			count = PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS;
 
-	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS))
+	if (s->cube != NULL)
+	{
+		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count))
+			return;
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("an attribute of the SELECT was altered after release " INT64_FORMAT,
+						s->cube->stored->release.id),
+				 errhint("Measure a cube anew, and make the relation of it by dp.expose(..., release => ..., "
+						 "replace => true).")));
+	}
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
@@ -455,6 +571,13 @@ pe_select_price(pe_select *s, bool needs_budget)
 	if (!s->asks)
 		return;
 	pe_settings_check_select();
+	if (s->cube != NULL)
+	{
+		pe_aggregate_call_prepare(&s->call, false);
+		check_declared(s);
+		check_hidden(s);
+		return;
+	}
 	if (!s->is_priced)
 		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;
@@ -484,47 +607,124 @@ pe_select_price(pe_select *s, bool needs_budget)
  * ------------------------------------------------------------------
  */
 
+/* Those of one variant. */
 static pe_terms
-terms_of(const List *summands)
+terms_of(const List *summands, int variant)
 {
 	pe_weighted *term = palloc(Max(list_length(summands), 1) * sizeof(*term));
 	const ListCell *cell;
+	int			count = 0;
 
 	foreach(cell, summands)
 	{
 		const pe_summand *summand = lfirst(cell);
 
-		term[foreach_current_index(cell)] = (pe_weighted) {summand->factor, summand->wanted};
+		if (summand->variant == variant)
+			term[count++] = (pe_weighted) {summand->factor, summand->wanted};
 	}
-	return (pe_terms) {term, list_length(summands)};
+	return (pe_terms) {term, count};
+}
+
+/* The variant of all of them; -1: they have several. */
+static int
+only_variant(const List *summands)
+{
+	const ListCell *cell;
+
+	foreach(cell, summands)
+		if (((const pe_summand *) lfirst(cell))->variant != ((const pe_summand *) linitial(summands))->variant)
+			return -1;
+	return summands != NIL ? ((const pe_summand *) linitial(summands))->variant : -1;
 }
 
 static pe_aggregate_result
-sum_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
+sum_of_variant(const pe_select *s, const pe_aggregate_call *call, const List *summands, int variant,
+			   const List *queries)
 {
-	pe_terms	terms = terms_of(t->terms);
+	pe_terms	terms = terms_of(summands, variant);
 	int32	   *group = palloc(list_length(queries) * sizeof(*group));
 	const ListCell *cell;
 
 	foreach(cell, queries)
-		group[foreach_current_index(cell)] = lfirst_int(cell);
+		group[foreach_current_index(cell)] = variant * s->over.queries + lfirst_int(cell);
 	return pe_aggregate_call_sum(call, group, list_length(queries), &terms);
+}
+
+/* What terms of several variants have in common is not known. */
+static pe_aggregate_result
+sum_of(const pe_select *s, const pe_aggregate_call *call, const List *summands, const List *queries)
+{
+	int			variants = Max(list_length(s->over.variants), 1);
+	pe_aggregate_result all = {0};
+
+	if (only_variant(summands) >= 0)
+		return sum_of_variant(s, call, summands, only_variant(summands), queries);
+	for (int i = 0; i < variants; i++)
+		if (terms_of(summands, i).terms > 0)
+		{
+			pe_aggregate_result one = sum_of_variant(s, call, summands, i, queries);
+
+			all = pe_result_sum(&all, &one);
+		}
+	return all;
 }
 
 /* It is of one group: such targets are not added up. */
 static pe_aggregate_result
-mean_of(const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
+mean_of(const pe_select *s, const pe_aggregate_call *call, const pe_target_of_select *t, const List *queries)
 {
-	pe_terms	sum = terms_of(t->terms);
-	pe_terms	count = terms_of(t->divisor);
+	int			variant = only_variant(t->terms);
+	pe_aggregate_result above;
+	pe_aggregate_result below;
 
-	return pe_aggregate_call_quotient(call, linitial_int(queries), &sum, &count);
+	if (variant >= 0 && variant == only_variant(t->divisor))
+	{
+		pe_terms	sum = terms_of(t->terms, variant);
+		pe_terms	count = terms_of(t->divisor, variant);
+
+		return pe_aggregate_call_quotient(call, variant * s->over.queries + linitial_int(queries), &sum, &count);
+	}
+	above = sum_of(s, call, t->terms, queries);
+	below = sum_of(s, call, t->divisor, queries);
+	return pe_result_quotient(&above, &below);
 }
 
 static pe_aggregate_result
-answer_of(const pe_aggregate_call *call, const pe_target_of_select *t, const pe_row_of_select *row)
+answer_of(const pe_select *s, const pe_aggregate_call *call, const pe_target_of_select *t, const pe_row_of_select *row)
 {
-	return t->kind == PE_TARGET_MEAN ? mean_of(call, t, row->queries) : sum_of(call, t, row->queries);
+	return t->kind == PE_TARGET_MEAN ? mean_of(s, call, t, row->queries) : sum_of(s, call, t->terms, row->queries);
+}
+
+/* The first that is computed of what is measured; NULL: none. */
+static const pe_target_of_select *
+first_computed(const pe_select *s)
+{
+	for (int i = 0; i < s->targets; i++)
+		if ((s->target[i]->kind == PE_TARGET_SUM || s->target[i]->kind == PE_TARGET_MEAN) && s->target[i]->terms != NIL)
+			return s->target[i];
+	return NULL;
+}
+
+double
+pe_select_error(const pe_select *s)
+{
+	const pe_target_of_select *t = first_computed(s);
+	pe_aggregate_call reference;
+	double		most = 0;
+	ListCell   *cell;
+
+	if (!s->asks || t == NULL)
+		return 0;
+	reference = pe_aggregate_call_reference(&s->call, 1000);
+	foreach(cell, s->rows)
+	{
+		pe_aggregate_result r = answer_of(s, &reference, t, lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (!(r.stderr_ <= most))	/* unknown is worse than any */
+			most = r.stderr_;
+	}
+	return most;
 }
 
 /*
@@ -534,7 +734,7 @@ answer_of(const pe_aggregate_call *call, const pe_target_of_select *t, const pe_
 static bool
 may_be_nothing(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
 {
-	pe_aggregate_result r = answer_of(&s->together, t, row);
+	pe_aggregate_result r = answer_of(s, &s->together, t, row);
 
 	return isnan(r.estimate) || (!isnan(r.stderr_) && r.lower <= 0 && r.upper >= 0);
 }
@@ -601,7 +801,7 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	double		number;
 
 	if (has_noise)
-		result = answer_of(&s->call, t, row);
+		result = answer_of(s, &s->call, t, row);
 	number = figure_of(&result, t->figure, s->hide_below);
 	if (has_noise && s->hide_below_all && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
 		number = NAN;
@@ -665,7 +865,7 @@ tell_noise(const pe_select *s)
 		return;
 	foreach(cell, s->rows)
 	{
-		pe_aggregate_result r = answer_of(&s->call, sum, lfirst(cell));
+		pe_aggregate_result r = answer_of(s, &s->call, sum, lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
 		pe_near_zero_add(&count, r.estimate, r.stderr_);
@@ -847,6 +1047,8 @@ pe_select_request_text(const pe_select *s)
 
 	if (!s->asks)
 		return pstrdup("none: the declared levels and bins tell it, free");
+	if (s->cube != NULL)
+		return pe_over_cube_text(&s->over);
 	initStringInfo(&text);
 	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
 					 quote_literal_cstr(array_text(request->sums.aggregate, request->sums.aggregates)));
@@ -869,16 +1071,29 @@ pe_select_request_text(const pe_select *s)
 	return text.data;
 }
 
+static char *
+quote_of_cube(const pe_select *s)
+{
+	double		error = pe_select_error(s);
+
+	return isnan(error) ? pstrdup("free")
+		: psprintf("free, standard error of the first aggregate at most %.3g", error);
+}
+
 char *
 pe_select_quote_text(const pe_select *s)
 {
 	const pe_asked *asked = &s->call.aggregation->asked;
 	double		left;
-	double	   *errors = errors_of(s, false);
-	double		error = first_error(s, false);
+	double	   *errors;
+	double		error;
 	int			last = s->call.aggregation->aggregates - 1;
 	StringInfoData text;
 
+	if (s->cube != NULL)
+		return quote_of_cube(s);
+	errors = errors_of(s, false);
+	error = first_error(s, false);
 	initStringInfo(&text);
 	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
 	if (!isnan(error))

@@ -11,6 +11,7 @@
 
 #include "ask/sums_call.h"
 #include "fdw/groups.h"
+#include "fdw/over_cube.h"
 #include "fdw/pushdown.h"
 #include "fdw/target_list.h"
 
@@ -29,6 +30,8 @@ typedef struct pe_select
 	Relation	relation;		/* open while the scan is */
 	EState	   *estate;
 
+	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked, unless it is set before */
+	pe_over_cube over;
 	pe_sight   *sight;
 	pe_condition *where;
 	pe_groups  *groups;
@@ -55,6 +58,9 @@ typedef struct pe_select
  * them is translated, as that calls functions of users.
  */
 extern void pe_select_open(pe_select *select);
+
+/* Of a cube: the largest standard error of its first aggregate, of all rows; NaN: it is not known.  Priced before. */
+extern double pe_select_error(const pe_select *select);
 
 /* What it asks; everything that can be refused is. */
 extern void pe_select_translate(pe_select *select);

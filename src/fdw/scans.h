@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
 /* One of them. */
@@ -18,5 +19,11 @@ typedef struct pe_scan_of_plan
 
 /* All of a statement, pe_scan_of_plan *: in sub-selects, too. */
 extern List *pe_scans_of_plan(const PlannedStmt *statement);
+
+/*
+ * What a statement that is not run would ask, pe_select *, not opened yet; an
+ * error for what is refused by its shape.
+ */
+extern List *pe_selects_of_statement(EState *estate);
 
 #endif

@@ -51,6 +51,7 @@ typedef struct pe_sight
 	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
 	bool		adds_nothing;	/* of a sum, what is translated: rows that it has not are not missed */
+	bool		of_cube;		/* its rows are those of a release: no question drops others */
 	bool		middle;			/* cut bins are decided at their middle */
 } pe_sight;
 

@@ -55,6 +55,12 @@ pe_fdw_dataset_id(Oid relation)
 	return table_option(relation, "dataset_id");
 }
 
+bool
+pe_fdw_is_cube(Oid relation)
+{
+	return table_option(relation, "release") != NULL;
+}
+
 const char *
 pe_fdw_attribute(Oid relation, AttrNumber column)
 {
@@ -171,6 +177,21 @@ check_valid(const DefElem *option, bool is_valid, const char *what)
 				 errmsg("option \"%s\" must be %s", option->defname, what)));
 }
 
+/* A SHA-256, as the door compares it. */
+static void
+check_hash(const DefElem *option)
+{
+	const char *text = defGetString((DefElem *) option);
+
+	check_valid(option, strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64, "64 hexadecimal digits");
+}
+
+static void
+check_release(const DefElem *option)
+{
+	check_valid(option, pg_strtoint64(defGetString((DefElem *) option)) > 0, "the number of a release");
+}
+
 /* Whether it is one of the settings of SELECT that a table can have. */
 static bool
 is_setting(const DefElem *option)
@@ -198,7 +219,11 @@ check_option(const DefElem *option, Oid catalog)
 	bool		is_name = strcmp(option->defname, "dataset") == 0 ||
 		strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
-	if (of_table && is_number)
+	if (of_table && strcmp(option->defname, "release") == 0)
+		check_release(option);
+	else if (of_table && strcmp(option->defname, "payload") == 0)
+		check_hash(option);
+	else if (of_table && is_number)
 		check_number(option);
 	else if (of_table && is_whole)
 		check_whole(option);
@@ -208,8 +233,31 @@ check_option(const DefElem *option, Oid catalog)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
 				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, "
-						 "cells_per_unit, count_dropped, cut_bins, hide_below and hide_below_all; "
+						 "cells_per_unit, count_dropped, cut_bins, hide_below, hide_below_all, release and payload; "
 						 "their columns have attribute.")));
+}
+
+/* What says how to measure, which a release has been already. */
+static const char *const of_asking[] = {
+	"epsilon", "max_stderr", "budget", "rows_per_unit", "cells_per_unit", "count_dropped"
+};
+
+static void
+check_cube(List *options)
+{
+	bool		is_cube = option_of(options, "release") != NULL;
+
+	if (is_cube != (option_of(options, "payload") != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("a foreign table has both of release and payload, or none"),
+				 errhint("dp.expose(..., release => ...) sets both.")));
+	for (int i = 0; i < lengthof(of_asking) && is_cube; i++)
+		if (option_of(options, of_asking[i]) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					 errmsg("option \"%s\" does not go with release", of_asking[i]),
+					 errdetail("The release is measured and paid already.")));
 }
 
 Datum
@@ -225,5 +273,6 @@ pe_sql_fdw_validator(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("a foreign table has either epsilon or max_stderr")));
+	check_cube(options);
 	PG_RETURN_VOID();
 }

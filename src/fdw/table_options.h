@@ -15,6 +15,9 @@ extern const char *pe_fdw_dataset(Oid relation);
 /* The id of that dataset, by an option; NULL: any dataset of the name. */
 extern const char *pe_fdw_dataset_id(Oid relation);
 
+/* Whether it is made of a release, which answers all that is asked of it. */
+extern bool pe_fdw_is_cube(Oid relation);
+
 /* The attribute that a column stands for, by its option; NULL: the column's name is the attribute's. */
 extern const char *pe_fdw_attribute(Oid relation, AttrNumber column);
 

@@ -40,6 +40,12 @@ want(pe_wanted *wanted, char *text, const pe_sight *s, const pe_condition *where
 	ListCell   *cell;
 	int			number = 0;
 
+	if (wanted->apart)
+	{
+		wanted->texts = lappend(wanted->texts, text);
+		wanted->conditions = lappend(wanted->conditions, (pe_condition *) where);
+		return list_length(wanted->texts) - 1;
+	}
 	if (condition != NULL)
 		text = psprintf("%s where (%s)", text, condition);
 	foreach(cell, wanted->texts)
@@ -57,7 +63,7 @@ with_term(List *terms, double factor, int wanted)
 {
 	pe_summand    *term = palloc(sizeof(*term));
 
-	*term = (pe_summand) {factor, wanted};
+	*term = (pe_summand) {factor, wanted, 0};
 	return lappend(terms, term);
 }
 
@@ -370,6 +376,21 @@ has_numbers(const pe_sight *s, Node *e)
 	return false;
 }
 
+/* Whether a cube that has no sum of a column has counts of each of its values. */
+static bool
+is_counted(const sum_terms *t, int column)
+{
+	const pe_public_attribute *a = &t->sight->declared->attribute[column];
+
+	if (!bms_is_member(column, t->wanted->within) || bms_is_member(column, t->wanted->summed) || !a->whole ||
+		a->ordered > MOST_VALUES)
+		return false;
+	for (int32 i = 0; i < a->ordered; i++)
+		if (!pe_same_value(pe_names_type(t->sight->names, a->type), a->collation, a->low[i], false, a->high[i], false))
+			return false;
+	return true;
+}
+
 static void
 add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 {
@@ -381,7 +402,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	attributes = pe_sight_attributes(t->sight, e);
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
-	else if (column >= 0 && t->sight->declared->attribute[column].numbers)
+	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
 		add_column(t, column, factor, where);
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
@@ -519,7 +540,7 @@ count_there(translation *t)
 			use(t, "count(*)", true);
 		return;
 	}
-	if (column >= 0)
+	if (column >= 0 && !bms_is_member(column, t->wanted->within))
 		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
 	else
 	{
@@ -628,7 +649,8 @@ average(translation *t)
 	int			column = pe_sight_column(t->sight, argument(t, 0));
 	sum_terms	terms;
 
-	if (column >= 0 && t->sight->declared->attribute[column].numbers)
+	if (column >= 0 && t->sight->declared->attribute[column].numbers &&
+		(!bms_is_member(column, t->wanted->within) || bms_is_member(column, t->wanted->summed)))
 	{
 		use(t, psprintf("avg(%s)", quote_identifier(t->sight->declared->attribute[column].name)), false);
 		return;
@@ -637,7 +659,7 @@ average(translation *t)
 	t->target->is_empty = terms.count == NIL;
 	if (average_is_of_column(t, &terms))
 		return;
-	if (average_is_ratio(&terms))
+	if (!t->wanted->apart && average_is_ratio(&terms))
 	{
 		const piece *p = linitial(terms.sum);
 		char	   *text = psprintf("ratio(%s, %s)", with_where(t->sight, p),
@@ -724,6 +746,18 @@ quantile(translation *t)
 	use_quantile(t, fraction_of(t, argument(t, 1)));
 }
 
+/* A cube has the sums, each by itself. */
+static void
+ratio_of_sums(translation *t)
+{
+	const char *above = number_argument(t, 0);
+	const char *below = number_argument(t, 1);
+
+	t->target->kind = PE_TARGET_MEAN;
+	t->target->terms = with_term(NIL, 1, want(t->wanted, psprintf("sum(%s)", above), t->sight, t->filter));
+	t->target->divisor = with_term(NIL, 1, want(t->wanted, psprintf("sum(%s)", below), t->sight, t->filter));
+}
+
 static void
 ratio(translation *t)
 {
@@ -733,6 +767,11 @@ ratio(translation *t)
 	t->target->is_linear = false;
 	if (t->filter->kind == PE_COND_NEVER)
 		return;
+	if (t->wanted->apart)
+	{
+		ratio_of_sums(t);
+		return;
+	}
 	t->target->terms = with_term(NIL, 1, want(t->wanted,
 											  psprintf("ratio(sum(%s)%s, sum(%s)%s)",
 													   number_argument(t, 0), where, number_argument(t, 1), where),

@@ -12,6 +12,10 @@
 typedef struct pe_wanted
 {
 	List	   *texts;			/* char * */
+	bool		apart;			/* of a cube: conditions stand beside the texts, and not in them */
+	List	   *conditions;		/* pe_condition *, of each text */
+	Bitmapset  *within;			/* the attributes that it has counts by */
+	Bitmapset  *summed;			/* and those that it has sums of */
 	bool		on_grid;		/* a quantile of a column with a single bin, which is asked for by itself */
 } pe_wanted;
 
@@ -20,6 +24,7 @@ typedef struct pe_summand
 {
 	double		factor;
 	int			wanted;
+	int			variant;		/* of a cube: which of its conditions it has (over_cube.h); else 0 */
 } pe_summand;
 
 typedef enum pe_target_kind

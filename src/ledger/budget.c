@@ -512,13 +512,12 @@ pe_budgets_place(const pe_dataset *dataset, bool local)
 }
 
 bool
-pe_release_is_paid(int64 id, bool frozen)
+pe_release_is_paid(int64 id, bool frozen, Oid role)
 {
 	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp_ledger.release r "
 		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
 		"JOIN dp_ledger.budget b ON b.id = c.budget_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
-	Oid			user = GetUserId();
 	pe_access	access;
 	bool		paid = false;
 	uint64		rows;
@@ -526,7 +525,7 @@ pe_release_is_paid(int64 id, bool frozen)
 	pe_access_begin_reading(&access);
 	rows = pe_access_read(&payers, values, NULL);
 	for (uint64 row = 0; row < rows && !paid; row++)
-		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), user);
+		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), role);
 	pe_access_end(&access);
 	return paid;
 }

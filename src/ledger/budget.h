@@ -46,8 +46,8 @@ extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid us
  */
 extern bool pe_budget_is_told(const pe_dataset *dataset, const pe_budget *budget);
 
-/* Whether one of the budgets that paid for a release is open to the current user. */
-extern bool pe_release_is_paid(int64 release_id, bool frozen);
+/* Whether one of the budgets that paid for a release is open to a role. */
+extern bool pe_release_is_paid(int64 release_id, bool frozen, Oid role);
 
 /*
  * What a charge would leave of the budget, in nano: rho, or epsilon if it is pure.

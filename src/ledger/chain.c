@@ -47,6 +47,17 @@ pe_request_hash(const char *request)
 	return pe_sha256(request, strlen(request), "", 0);
 }
 
+char *
+pe_payload_digest(const bytea *payload)
+{
+	bytea	   *hash = pe_sha256(VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload), "", 0);
+	int			size = VARSIZE_ANY_EXHDR(hash);
+	char	   *hex = palloc0(2 * size + 1);
+
+	hex_encode(VARDATA_ANY(hash), size, hex);
+	return hex;
+}
+
 /* Lines that are read at a time; one can be of megabytes. */
 #define BATCH 32
 

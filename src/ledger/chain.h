@@ -91,6 +91,9 @@ extern void pe_chain_check_all(int64 dataset_id, pe_chain_check *check);
 /* SHA-256 of two pieces, one after the other. */
 extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);
 
+/* SHA-256 of a payload, in hexadecimal: as lines of the chain say it, and options of cubes. */
+extern char *pe_payload_digest(const bytea *payload);
+
 /* SHA-256 of the canonical request: the key under which its releases are found. */
 extern bytea *pe_request_hash(const char *request);
 

@@ -710,7 +710,7 @@ store_period(const pe_charge_request *request, const int64 *value, int64 values,
 	bytea	   *payload = pe_payload_write(value, values);
 
 	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report",
-										 psprintf("\"sha256\": \"%s\"", pe_series_digest(payload)));
+										 psprintf("\"sha256\": \"%s\"", pe_payload_digest(payload)));
 	pe_series_store(request->series, reply->charge_id, payload);
 	pe_wipe(VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
 	reply->outcome = PE_CHARGED;

@@ -356,7 +356,7 @@ check_may_use(const char *name, int64 dataset_id, int64 release_id)
 
 	if (dataset == NULL ||
 		(!pe_dataset_owned_by(dataset, GetUserId()) &&
-		 (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
+		 (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen, GetUserId()))))
 		refuse_model(name);
 }
 

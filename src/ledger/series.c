@@ -384,17 +384,6 @@ was_stored(const pe_series_request *request)
 	return found;
 }
 
-char *
-pe_series_digest(const bytea *payload)
-{
-	bytea	   *hash = pe_sha256(VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload), "", 0);
-	int			size = VARSIZE_ANY_EXHDR(hash);
-	char	   *hex = palloc0(2 * size + 1);
-
-	hex_encode(VARDATA_ANY(hash), size, hex);
-	return hex;
-}
-
 static bool
 ends_with(const char *text, const char *end)
 {
@@ -410,7 +399,7 @@ check_line(const pe_series_request *request, int64 charge_id, const bytea *paylo
 	Datum		key[1] = {Int64GetDatum(charge_id)};
 	pe_row	   *line = pe_row_last("charge", "charge_pkey", key, 1);
 	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1,
-								pe_series_digest(payload));
+								pe_payload_digest(payload));
 
 	if (line == NULL || pe_row_int64(line, "series_id") != request->id ||
 		!ends_with(pe_row_text(line, "request"), said))

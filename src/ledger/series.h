@@ -149,9 +149,6 @@ extern char *pe_series_check_open(const pe_series_request *request, int64 datase
 extern int	pe_series_next_attempt(const pe_series_request *request);
 extern void pe_series_count_attempt(const pe_series_request *request, int attempt);
 
-/* The SHA-256 of a measurement, in hexadecimal, as its line says it. */
-extern char *pe_series_digest(const bytea *payload);
-
 /* Stores a measurement, which no other one is stored beside. */
 extern void pe_series_store(const pe_series_request *request, int64 charge_id, bytea *payload);
 

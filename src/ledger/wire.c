@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
 
 #include "ledger/models.h"
 #include "ledger/series.h"
@@ -27,19 +28,18 @@ pe_payload_write(const int64 *value, int64 values)
 int64 *
 pe_payload_read(const bytea *payload, int64 *values)
 {
-	StringInfoData bytes;
+	size_t		size = VARSIZE_ANY_EXHDR(payload);
 	int64	   *value;
 
-	initStringInfo(&bytes);
-	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
-	if (bytes.len % sizeof(int64) != 0)
+	if (size % sizeof(int64) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the payload of a release is damaged")));
-	*values = bytes.len / sizeof(int64);
-	value = palloc(Max(*values, 1) * sizeof(int64));
+	*values = size / sizeof(int64);
+	value = palloc(Max(size, sizeof(int64)));
+	memcpy(value, VARDATA_ANY(payload), size);
 	for (int64 i = 0; i < *values; i++)
-		value[i] = pq_getmsgint64(&bytes);
+		value[i] = (int64) pg_ntoh64((uint64) value[i]);
 	return value;
 }
 

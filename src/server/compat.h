@@ -103,6 +103,22 @@ pe_not_null_is_valid(Oid relation, AttrNumber number)
 #define pe_all_parameters(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
 #endif
 
+/* The role as whom a foreign scan reads its relations: from 16 on it is in the plan, and was in the range table. */
+#include "executor/executor.h"
+#include "miscadmin.h"
+static inline Oid
+pe_scan_reader(const ForeignScan *scan, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	Oid			reader = scan->checkAsUser;
+#else
+	int			relation = scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : bms_next_member(scan->fs_relids, -1);
+	Oid			reader = exec_rt_fetch(relation, estate)->checkAsUser;
+#endif
+
+	return OidIsValid(reader) ? reader : GetUserId();
+}
+
 /* Aliases of joins in a query's expressions, and (from 18 on) of groups. */
 #include "optimizer/optimizer.h"
 #if PG_VERSION_NUM >= 160000

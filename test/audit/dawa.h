@@ -164,7 +164,7 @@ release_dawa_as(const subject *s, int64_t partition_nano, int64_t counts_nano, p
 static void
 release_dawa(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_dawa_plan plan;
+	pe_dawa_plan plan = {.columns = dawa_case_of(s)->columns};	/* a single one needs no partition */
 
 	pe_dawa_split(&plan, s->of.nano);
 	release_dawa_as(s, plan.partition_nano, plan.counts_nano, exact, count, released);
