@@ -30,6 +30,7 @@ END $$;
 \t on
 -- ways to the unit
 SELECT said('SELECT p.patient_id AS unit, d.amount FROM patients p LEFT JOIN stays s ON s.patient_id = p.patient_id LEFT JOIN doses d ON d.stay_id = s.stay_id');
+SELECT said('SELECT p.patient_id AS unit, e.topic FROM patients p LEFT JOIN calls c ON c.caller = p.patient_id LEFT JOIN calls e ON e.caller = c.caller');
 SELECT said('SELECT p.patient_id AS unit, s.day FROM stays s RIGHT JOIN patients p ON s.patient_id = p.patient_id');
 SELECT said('SELECT p.patient_id AS unit, d.amount FROM stays s RIGHT JOIN (patients p CROSS JOIN doses d) ON s.stay_id = d.stay_id AND s.patient_id = p.patient_id');
 SELECT said('SELECT s.patient_id AS unit, d.amount FROM stays s JOIN doses d ON d.amount = s.score');
@@ -59,6 +60,7 @@ SELECT said('SELECT p.rate AS unit FROM stays p');
 SELECT said('SELECT p.nick AS unit FROM patients p');
 -- partitions, orders, groups
 SELECT said('SELECT p.patient_id AS unit, count(*) OVER (PARTITION BY c.caller) AS n FROM calls c CROSS JOIN stays s LEFT JOIN patients p ON p.patient_id = c.caller AND s.patient_id = p.patient_id');
+SELECT said('SELECT p.patient_id AS unit, count(*) OVER (PARTITION BY s.stay_id) AS n FROM stays s CROSS JOIN calls c LEFT JOIN patients p ON p.patient_id = s.patient_id AND c.caller = p.patient_id');
 SELECT said('SELECT s.patient_id AS unit, count(*) OVER (PARTITION BY s.stay_id) AS n FROM stays s');
 SELECT said('SELECT s.patient_id AS unit, count(*) OVER (PARTITION BY s.payer) AS n FROM stays s');
 SELECT said('SELECT caller AS unit, topic, row_number() OVER (PARTITION BY caller ORDER BY topic) AS n FROM calls');
@@ -143,7 +145,7 @@ SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p CROSS JOIN unnest(
 SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p JOIN (VALUES (1880, 1), (1900, 2)) x(y, n) ON p.born > x.y');
 SELECT said('SELECT p.patient_id AS unit, x.n FROM patients p JOIN (VALUES (1880, 1/0)) x(y, n) ON p.born > x.y');
 -- expressions that cannot fail, and their neighbours that can
-CREATE TABLE v_columns (unit int, i int CHECK (i BETWEEN 0 AND 1000), j int, s smallint, b bigint, pos int CHECK (pos > 0), few int CHECK (few IN (1, 2, 3)), loose int CHECK (loose IN (1, NULL)), n numeric(8,2), m numeric,
+CREATE TABLE v_columns (unit int, i int CHECK (i BETWEEN 0 AND 1000), j int, s smallint, b bigint, pos int CHECK (pos > 0), few int CHECK (few IN (1, 2, 3)), loose int CHECK (loose IN (1, NULL)), p int CHECK (p BETWEEN 0 AND 99), l timestamp, n numeric(8,2), m numeric,
     r numeric CHECK (r BETWEEN 0.5 AND 99.5), o numeric CHECK (o > 1), d date CHECK (d BETWEEN '1950-01-01' AND '2100-01-01'), e date, h date CHECK (h > '1950-01-01'), a timestamp CHECK (a BETWEEN '1950-01-01' AND '2100-01-01'), z timestamptz CHECK (z BETWEEN '1950-01-01' AND '2100-01-01'),
     t text, c text CHECK (length(c) <= 20), w varchar(10), f float8, q boolean, js jsonb, u uuid, k text COLLATE caseless);
 CREATE FUNCTION total(expression text) RETURNS text LANGUAGE plpgsql AS $$
@@ -152,12 +154,12 @@ DECLARE
 BEGIN
     RETURN CASE WHEN m = 'accepted' THEN 'total   ' WHEN m LIKE 'refused:%' THEN 'can fail' ELSE m END || ' ' || expression;
 END $$;
-SELECT total(x) FROM unnest(ARRAY['i + 1', 'j + 1', 'b + 1', 's + 1', 's + s::int', 'j::bigint + 1', 'i * 1000000', 'i * 10000000', 'i - j', '-j', '-i', '- b', 'abs(i)', 'abs(j)', 'pos - 1', 'pos + 1',
+SELECT total(x) FROM unnest(ARRAY['i + 1', 'j + 1', 'b + 1', 's + 1', 's + s::int', 'j::bigint + 1', 'i * 1000000', 'i * 10000000', 'i * i', 'i * i * i * i', 'i - j', '-j', '-i', '- b', 'abs(i)', 'abs(j)', 'pos - 1', 'pos + 1',
     'few * 700000000', 'few * 800000000', 'loose + 1', 'j / 2', 'j / 0', 'j / -1', 'i / -1', 'j / i', 'j / few', 'j / nullif(i, 0)', 'j / nullif(j, 0)', 'i / nullif(j, 0)', 'j % 2', 'j % 0', 'j % i', 'j % nullif(j, 0)', 'j::smallint', 'i::smallint', 'b::int', 'j::bigint::int', 'q::int', 'j::boolean']) x;
 SELECT total(x) FROM unnest(ARRAY['n + 1', 'm + 1', 'n * n', 'm * n', 'n / 3', 'n / 0', 'n / nullif(n, 0)', 'n / n', 'n / nullif(m, 0)', 'm / 3', 'r / 3', 'n % 7', 'n % 0', 'n::int', 'r::int', 'o::int', 'n::numeric(4,1)', 'n::numeric(8,1)', 'n::numeric(7,1)', 'r::numeric(3,1)', 'r::numeric(2,1)',
-    'round(n, 1)', 'round(n, i)', 'round(m)', 'm::float8', 'n::float8', 'f + 1', 'f < 1', 'm < 1', 'n::numeric(2,-2)', 'floor(n)', '-m', 'sign(m)', 'sqrt(n)', 'n ^ 2', 'j::numeric', 'j::numeric * j', 'i::numeric(3,0)', 'i::numeric(4,0)', 'extract(year FROM d)::int', 'extract(year FROM e)::int']) x;
-SELECT total(x) FROM unnest(ARRAY['d + 1', 'd + i', 'd + j', 'e + 1', 'd - d', 'e - d', 'h - d', 'd - 1', 'd::timestamp', 'e::timestamp', 'd::timestamptz', 'a::date', 'z::date', 'a::timestamptz', 'z::timestamp', 'e::timestamptz', 'a - a', 'a - e::timestamp', 'a + interval ''1 month''', 'a + interval ''9000 years''', 'd - interval ''1 day''',
-    'e - interval ''1 day''', 'a + (a - a)', 'date_trunc(''month'', a)', 'date_trunc(''fortnight'', a)', 'date_trunc(t, a)', 'date_trunc(''month'', e)', 'extract(month FROM e)', 'extract(hour FROM d)', 'extract(hour FROM a)', 'extract(epoch FROM a - a)', 'extract(month FROM a - a)', 'extract(epoch FROM a)::bigint', 'extract(dow FROM d)::int + 1',
+    'round(n, 1)', 'round(n, i)', 'round(m)', 'm::float8', 'n::float8', 'f + 1', 'f < 1', 'm < 1', 'n::numeric(2,-2)', 'p::numeric(1,-1)', 'p::numeric(2,0)', 'floor(n)', '-m', 'sign(m)', 'sqrt(n)', 'n ^ 2', 'j::numeric', 'j::numeric * j', 'i::numeric(3,0)', 'i::numeric(4,0)', 'extract(year FROM d)::int', 'extract(year FROM e)::int']) x;
+SELECT total(x) FROM unnest(ARRAY['d + 1', 'd + i', 'd + j', 'e + 1', 'd - d', 'e - d', 'h - d', 'd - 1', 'd::timestamp', 'e::timestamp', 'd::timestamptz', 'a::date', 'z::date', 'a::timestamptz', 'z::timestamp', 'e::timestamptz', 'a - a', 'a - l', 'l - a', 'l::timestamptz', 'a - e::timestamp', 'a + interval ''7000 years''', 'a + interval ''7000 years'' + interval ''2000 years''', 'a + interval ''1 month''', 'a + interval ''9000 years''', 'd - interval ''1 day''',
+    'e - interval ''1 day''', 'a + (a - a)', 'date_trunc(''month'', a)', 'date_trunc(''fortnight'', a)', 'date_trunc(t, a)', 'date_trunc(''month'', e)', 'extract(month FROM e)', 'extract(hour FROM d)', 'extract(hour FROM a)', 'extract(epoch FROM a - a)', 'extract(month FROM a - a)', 'extract(epoch FROM a)::bigint', 'extract(epoch FROM e)::bigint', 'extract(dow FROM d)::int + 1',
     'date_part(''year'', a)', 'age(a)', 'now()', 'current_date', 'd < a', 'z > d', 'to_char(a, ''YYYY'')', 'make_date(i, 1, 1)', 'a AT TIME ZONE ''UTC''']) x;
 SELECT total(x) FROM unnest(ARRAY['length(t)', 'lower(t)', 'lower(c)', 'upper(w)', 'upper(k)', 't || t', 'c || w', 'c || t', 'substr(t, 2)', 'substr(t, 1, 2)', 'substr(t, 1, j)', 'substr(t, 1, i)', 'left(t, j)', 'btrim(t)', 't LIKE ''a%''', 'c LIKE ''a%''', 'c LIKE ''a\''', 'c LIKE ''a\\''', 'c LIKE w', 'c ~ ''a''', 'c::int', 'c::varchar(3)', 't::char(2)',
     'j::text', 'd::text', 'm::text', 'n::text', 'f::text', 'q::text', 'u::text', 'js ->> ''a''', 'js -> ''a''', 'js ->> 0', '(js ->> ''a'')::int', 'jsonb_typeof(js)', 'k = t', 'k < ''a''', 'repeat(c, i)', 'replace(c, ''a'', ''b'')', 'format(c, i)', 'md5(t)']) x;

@@ -260,6 +260,15 @@ sub branch
 		my $source = chance(0.12) ? lateral(\@columns) // source(0, 0) : source($depth, chance(0.25));
 		my $join = any('JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', chance(0.5) ? 'RIGHT JOIN' : 'LEFT JOIN', chance(0.1) ? 'FULL JOIN' : 'JOIN', chance(0.3) ? 'CROSS JOIN' : 'JOIN');
 
+		# a join within a join: its sources stand on one side together
+		if (!$source->{lateral} && chance(0.2))
+		{
+			my $other = chance(0.15) ? lateral($source->{columns}) // source(0, 0) : source(0, chance(0.25));
+			my $inner = any('JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'CROSS JOIN');
+
+			$inner = 'LEFT JOIN' if $other->{lateral};
+			$source = { sql => "($source->{sql} $inner $other->{sql}" . ($inner eq 'CROSS JOIN' ? '' : ' ON ' . ($other->{lateral} ? 'true' : tied_by($source->{columns}, $other))) . ')', columns => [ @{ $source->{columns} }, @{ $other->{columns} } ] };
+		}
 		if ($source->{lateral})
 		{
 			$from .= any(' LEFT JOIN ', ' JOIN ') . $source->{sql} . ' ON true';
