@@ -133,6 +133,7 @@ SELECT said('SELECT p.patient_id AS unit, (SELECT max(price) FROM drugs GROUP BY
 SELECT said('SELECT p.patient_id AS unit, (SELECT price FROM drugs WHERE drug_id = p.born) AS n FROM patients p');
 SELECT said('SELECT p.patient_id AS unit, EXISTS (WITH x AS (SELECT FROM stays s WHERE s.patient_id = p.patient_id) SELECT FROM x) AS n FROM patients p');
 -- what no block has
+SELECT said('SELECT patient_id AS unit FROM stays WHERE 1 / bed > 0');
 SELECT said('WITH RECURSIVE r AS (SELECT patient_id FROM patients UNION ALL SELECT p.mother FROM patients p JOIN r ON r.patient_id = p.patient_id) SELECT patient_id AS unit FROM r');
 SELECT said('SELECT patient_id AS unit, day FROM stays FOR SHARE');
 SELECT said('SELECT patient_id AS unit, generate_series(1, 2) AS n FROM stays');
@@ -169,7 +170,7 @@ SELECT total(x) FROM unnest(ARRAY['d + 1', 'd + i', 'd + j', 'e + 1', 'd - d', '
     'date_part(''year'', a)', 'age(a)', 'now()', 'current_date', 'd < a', 'z > d', 'to_char(a, ''YYYY'')', 'make_date(i, 1, 1)', 'a AT TIME ZONE ''UTC''']) x;
 SELECT total(x) FROM unnest(ARRAY['length(t)', 'lower(t)', 'lower(c)', 'upper(w)', 'upper(k)', 't || t', 'c || w', 'c || t', 'substr(t, 2)', 'substr(t, 1, 2)', 'substr(t, 1, j)', 'substr(t, 1, i)', 'left(t, j)', 'btrim(t)', 't LIKE ''a%''', 'c LIKE ''a%''', 'c LIKE ''a\''', 'c LIKE ''a\\''', 'c LIKE w', 'c ~ ''a''', 'c::int', 'c::varchar(3)', 't::char(2)',
     'j::text', 'd::text', 'm::text', 'n::text', 'f::text', 'q::text', 'u::text', 'js ->> ''a''', 'js -> ''a''', 'js ->> 0', '(js ->> ''a'')::int', 'jsonb_typeof(js)', 'k = t', 'k < ''a''', 'repeat(c, i)', 'replace(c, ''a'', ''b'')', 'format(c, i)', 'md5(t)']) x;
-SELECT total(x) FROM unnest(ARRAY['CASE WHEN j > 0 THEN 1 END', 'CASE WHEN j <> 0 THEN 1 / j END', 'CASE j WHEN 1 THEN i ELSE 2 END + 1', 'CASE WHEN q THEN j ELSE 2 END + 1', 'coalesce(i, 0) + 1', 'coalesce(j, 0) + 1', 'greatest(i, few) + 1', 'least(i, j) + 1', 'nullif(i, 3) + 1', 'i IN (1, 2)', 'c IN (''a'', ''b'')', 'i = ANY (ARRAY[j, 2])', 'j IN (1, 1 / i)', 'i IS DISTINCT FROM j',
+SELECT total(x) FROM unnest(ARRAY['CASE WHEN j > 0 THEN 1 END', 'CASE WHEN j <> 0 THEN 1 / j END', 'CASE j WHEN 1 THEN i ELSE 2 END + 1', 'CASE WHEN q THEN j ELSE 2 END + 1', 'coalesce(i, 0) + 1', 'coalesce(j, 0) + 1', 'greatest(i, few) + 1', 'least(i, j) + 1', 'nullif(i, 3) + 1', 'i IN (1, 2)', 'c IN (''a'', ''b'')', 'i = ANY (ARRAY[j, 2])', 'i = ANY (ARRAY[j, 1 / j])', 'CASE WHEN 1 / j > 0 THEN 1 END', '''NaN''::numeric::int', '''7''::numeric::int', 'j IN (1, 1 / i)', 'i IS DISTINCT FROM j',
     'i IS NULL', 'q IS TRUE', 'NOT q', 'q AND 1 / j > 0', 'v_columns', 'v_columns IS NULL', 'ROW(i, j) = ROW(j, i)', 'ROW(i, j) < ROW(j, i)', 'v_columns.ctid', 'tableoid', 'ARRAY[i]', 'current_user', 'current_setting(''a'')', 'random()', 'greatest(js, js)', 'js = js', 'f = 1.5', 'txid_current()', 'd OPERATOR(pg_catalog.+) i']) x;
 -- tables
 RESET SESSION AUTHORIZATION;
