@@ -96,12 +96,21 @@ group_of_argument(Node *node, Oid collation)
 	return pe_equality_group(exprType(node), collation);
 }
 
+/*
+ * Of bytes: a text that is compared as char(n) is equal to one with more blanks, though its column is
+ * none.
+ */
 static bool
 is_equality(Oid operator)
 {
+	Oid			left;
+	Oid			right;
 	ListCell   *cell;
 
 	if (!pe_is_comparison(operator))
+		return false;
+	op_input_types(operator, &left, &right);
+	if (left == BPCHAROID || right == BPCHAROID)
 		return false;
 	foreach(cell, pe_comparison_meanings(operator))
 		if (pe_comparison_kind((pe_comparison_meaning *) lfirst(cell)) == BTEqualStrategyNumber)
@@ -355,7 +364,7 @@ is_known(const pe_block *block, const pe_source *source, AttrNumber number, cons
 	{
 		pe_column  *column = lfirst(cell);
 
-		if (column->source == source->number && column->number == number)
+		if (column->block == block && column->source == source->number && column->number == number)
 			return true;
 	}
 	foreach(cell, block->equalities)
@@ -405,12 +414,27 @@ is_alone(const pe_source *source)
 		(source->side->outer == NULL && bms_membership(source->side->sources) == BMS_SINGLETON);
 }
 
+/* A LATERAL block has other rows for each row of the sources that it names: these are reached before it. */
+static bool
+are_named_reached(const pe_block *block, const pe_source *source, const Bitmapset *reached)
+{
+	Bitmapset  *named = pull_varnos_of_level(NULL, (Node *) source->block->query, 1);
+	int			i = -1;
+
+	while ((i = bms_next_member(named, i)) >= 0)
+		if (i <= block->count && block->source[i] != NULL && !bms_is_member(i, reached))
+			return false;
+	return true;
+}
+
 /* Whether some outputs of a block's source, known to be equal to what is reached, are a key of it. */
 static bool
 is_known_block(pe_block *block, const pe_source *source, const pe_reach *from)
 {
 	List	   *numbers = NIL;
 
+	if (source->block->is_correlated && !are_named_reached(block, source, reached))
+		return false;
 	if (source->block->is_correlated && source->block->query->groupClause == NIL)
 		return pe_output_is_key(source->block, NIL);
 	for (AttrNumber number = 1; number <= source->block->outputs; number++)

@@ -79,6 +79,13 @@ start_from(const pe_standing *standing, int source)
 	return standing->source != 0 ? bms_add_member(start, standing->source) : start;
 }
 
+/* A LATERAL block can have rows where nothing private is: an aggregate, or columns of the row around it. */
+static bool
+has_private_rows(const pe_source *source)
+{
+	return source->is_private && !(source->kind == PE_SOURCE_BLOCK && source->block->is_correlated);
+}
+
 /* Whether a private source has a column that equals the unit: else nobody is protected by it. */
 static bool
 has_private_column(const pe_standing *standing)
@@ -92,7 +99,7 @@ has_private_column(const pe_standing *standing)
 		return false;
 	for (int i = 0; i < ties->count; i++)
 		if (ties->column[i].block == standing->block && pe_tied(ties, ties->column[i], *unit) &&
-			standing->block->source[ties->column[i].source]->is_private)
+			has_private_rows(standing->block->source[ties->column[i].source]))
 			return true;
 	return false;
 }

@@ -168,7 +168,9 @@ extent_of_interval(pe_extent *extent, const Interval *interval)
 	pe_i128		shortest = (pe_i128) interval->month * (interval->month < 0 ? 31 : 28) * day;
 	pe_i128		longest = (pe_i128) interval->month * (interval->month < 0 ? 28 : 31) * day;
 
-	if (interval->month > -120000 && interval->month < 120000)
+	/* months, days and time are added one after the other: none of them may lead out of what a date can be */
+	if (Abs((int64) interval->month) < 120000 && Abs((int64) interval->day) < 4000000 &&
+		interval->time > -4000000 * day && interval->time < 4000000 * day)
 		set_range(extent, shortest + days, longest + days);
 }
 
@@ -400,6 +402,12 @@ extent_of_operator(pe_block *block, OpExpr *node)
 {
 	if (pe_is_comparison(node->opno))
 	{
+		Oid			left;
+		Oid			right;
+
+		/* a date is a point of time by the session's zone */
+		op_input_types(node->opno, &left, &right);
+		block->prover->has_settings |= left != right && (left == TIMESTAMPTZOID || right == TIMESTAMPTZOID);
 		check_all(block, node->args);
 		check_collation(block, (Node *) node, node->inputcollid, node->args);
 		return pe_extent_of_type(BOOLOID, -1);
@@ -734,9 +742,10 @@ check_branch_types(pe_block *block, AttrNumber number)
 
 	foreach(cell, block->branches)
 	{
-		Node	   *part = pe_block_output(lfirst(cell), number);
+		const pe_block *branch = lfirst(cell);
+		Node	   *part = (Node *) list_nth_node(TargetEntry, branch->query->targetList, number - 1)->expr;
 
-		if (part != NULL && exprType(part) != exprType(whole) &&
+		if (exprType(part) != exprType(whole) &&
 			!(pe_equality_group(exprType(whole), InvalidOid) == INT8OID &&
 			  pe_equality_group(exprType(part), InvalidOid) == INT8OID))
 			pe_block_refuse(block, psprintf("column \"%s\" of several types", pe_block_output_name(block, number)),
