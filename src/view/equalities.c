@@ -433,7 +433,7 @@ is_known_block(pe_block *block, const pe_source *source, const pe_reach *from)
 {
 	List	   *numbers = NIL;
 
-	if (source->block->is_correlated && !are_named_reached(block, source, reached))
+	if (source->block->is_correlated && !are_named_reached(block, source, from->reached))
 		return false;
 	if (source->block->is_correlated && source->block->query->groupClause == NIL)
 		return pe_output_is_key(source->block, NIL);

@@ -355,8 +355,9 @@ carry_source(const pe_source *source, List **carriers)
 {
 	if (!source->is_private)
 		return false;
+	/* a correlated one is read again for each row beside it */
 	if (source->kind == PE_SOURCE_BLOCK)
-		return carry_block(source->block, carriers);
+		return !source->block->is_correlated && carry_block(source->block, carriers);
 	if (source->kind != PE_SOURCE_TABLE)
 		return false;
 	*carriers = lappend_oid(*carriers, source->family);
