@@ -81,7 +81,7 @@ check_kind(pe_block *block, const pe_source *source, char relkind)
 		relkind != RELKIND_MATVIEW)
 		pe_block_refuse(block, psprintf("\"%s\"", source->name), "It is no table.", "Read tables and views.");
 	if (relkind != RELKIND_MATVIEW)
-		pe_relation_check(source->relation);
+		pe_relation_check(source->relation, false);
 }
 
 /* Of one relation of the family; what cannot be seen by the planner's own means could make plans differ. */

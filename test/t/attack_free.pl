@@ -98,8 +98,8 @@ ask_ok($node, 'ann', 'CREATE TABLE anns (id int, age int, sex text); CREATE VIEW
 each_refused('[18] registering it', 'ann', '42501', map { "SELECT $_" } q{dp.create_dataset('again', 'people', 20)},
 	q{dp.drop_dataset('people')}, q{dp.new_version('people')}, q{dp.add_attribute('people', 'id', 0, 3000, 3)}, q{dp.attest('it is whole')},
 	q{dp.grant_budget('people', 'ann', 20)});
-refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20)}, '0A000', "[18] a view of one's own of it");
-refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20)}, '0A000', '[18] a view by its owner');
+refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20, unit => 'id')}, '42501', "[18] a view of one's own of it");
+refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20, unit => 'id')}, '42710', '[18] a view by its owner');
 refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people', 20, unit => 'id')}, '42710', '[18] its owner, another unit');
 each_refused('[18] what shares rows with it, or takes its place', 'ann', '42501',
 	'CREATE TABLE child () INHERITS (people)', 'ALTER TABLE anns INHERIT people', 'ALTER TABLE people INHERIT anns',
