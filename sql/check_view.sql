@@ -129,6 +129,8 @@ CREATE VIEW bad_long_texts AS SELECT patient_id AS unit, left(long, 900000000) A
 CREATE VIEW bad_field_of_any_json AS SELECT patient_id AS unit, js ->> 'a' AS a FROM measures;
 CREATE VIEW good_short_texts AS SELECT patient_id AS unit, left(long, 3) AS a, short_js ->> 'a' AS b FROM measures;
 CREATE VIEW good_averages_as_floats AS SELECT patient_id AS unit, avg(share)::float8 AS a, (share / 3)::float8 AS b FROM measures GROUP BY patient_id, share;
+CREATE VIEW good_shares AS SELECT patient_id AS unit, 100 * count(*) FILTER (WHERE share > 0.5) / count(*) AS n, share / nullif(share, 0.0) AS one FROM measures GROUP BY patient_id, share;
+CREATE VIEW bad_share_without_rows AS SELECT patient_id AS unit, 100 / count(*) FILTER (WHERE share > 0.5) AS n FROM measures GROUP BY patient_id;
 CREATE VIEW good_day_and_interval AS SELECT patient_id AS unit, day + interval '1 month' AS m FROM measures;
 SELECT relname AS view, v.relation, v.role, v.rule, v.reason FROM pg_class, dp.check_view(pg_class.oid, 'unit') v WHERE relkind = 'v' AND relname LIKE 'good%' ORDER BY 1, v.role, v.relation::text;
 \t on

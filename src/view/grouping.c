@@ -609,6 +609,10 @@ pe_aggregate_extent(pe_block *block, Aggref *aggregate)
 	if (aggregate->aggfilter != NULL)
 		(void) pe_extent_of(block, (Node *) aggregate->aggfilter);
 	check_distinct(block, aggregate);
+	/* no group is empty */
+	if (aggregate->aggstar && aggregate->aggfilter == NULL && block->query->groupClause != NIL &&
+		aggregate->aggfnoid == F_COUNT_)
+		return extent_of_range(1, MOST_ROWS);
 	return extent_of_aggregate(block, aggregate->aggfnoid, argument);
 }
 

@@ -142,6 +142,7 @@ extent_of_numeric(pe_extent *extent, Datum value)
 	char	   *text;
 	char	   *point;
 	int			digits;
+	bool		has_part;
 
 	if (numeric_is_nan(number) || numeric_is_inf(number))
 		return;
@@ -151,12 +152,12 @@ extent_of_numeric(pe_extent *extent, Datum value)
 	extent->scale = point != NULL ? (int) strlen(point + 1) : 0;
 	extent->digits = digits;
 	extent->is_nonzero = strspn(text, "-0.") != strlen(text);
+	has_part = point != NULL && strspn(point + 1, "0") != strlen(point + 1);
 	if (digits <= 18)
 	{
 		pe_i128		whole = strtoll(text, NULL, 10);
-		bool		is_less = *text == '-' && point != NULL;
 
-		set_range(extent, whole - (is_less ? 1 : 0), whole + (point != NULL && *text != '-' ? 1 : 0));
+		set_range(extent, whole - (has_part && *text == '-' ? 1 : 0), whole + (has_part && *text != '-' ? 1 : 0));
 	}
 }
 
