@@ -20,7 +20,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 
 #include "server/compat.h"
 #include "view/prover.h"
