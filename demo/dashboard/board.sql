@@ -29,9 +29,10 @@ SELECT dp.add_attribute('stays', 'ward', '{surgery,medicine,heart,children}'), d
        dp.add_attribute('stays', 'age', 0, 100, bins => 5), dp.add_attribute('stays', 'rating', '{1,2,3,4,5}');
 SELECT dp.grant_budget('stays', 'curator', epsilon => 2);
 
--- a table for each set of attributes: what tiles group by and what filters name, together
+-- A table for each set of attributes that a tile groups by and filters name, and running totals for the date picker.  Weights: the
+-- coarse ones matter most.
 SELECT release FROM dp.measure('stays', '{admitted,ward,sex,age,rating}',
-    '(identity(admitted) + total(admitted)) * (identity(ward) + total(ward)) * (identity(sex) + total(sex)) * (identity(age) + total(age)) * (identity(rating) + total(rating))', epsilon => 1) \gset
+    '(identity(admitted) + 2 * prefix(admitted)) * (identity(ward) + total(ward)) * (identity(sex) + total(sex)) * (identity(age) + 2 * total(age)) * (identity(rating) + 2 * total(rating))', epsilon => 1) \gset
 SELECT dp.expose('stays', 'clinic.board', release => :release);
 GRANT SELECT ON clinic.board TO viewer;
 RESET SESSION AUTHORIZATION;

@@ -149,10 +149,11 @@ my %asked;    # state of the filters => the SQL of each tile
 my @disagree;
 my @messages;
 my %seen;
+told('Emulation.setDeviceMetricsOverride', width => 1180, height => 620, deviceScaleFactor => 1, mobile => JSON::PP::false);
 my $picture = told('Page.captureScreenshot', format => 'png')->{data};
 
 cmp_ok(length $picture, '>', 20000, 'the page is painted');
-# whoever draws the picture of the pages sets it
+# for doc/dashboard.png
 if (defined $ENV{PG_EPSILON_PICTURE})
 {
 	require MIME::Base64;
@@ -214,7 +215,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.expose('each', 'clinic.each');
 	CREATE VIEW clinic.truth AS SELECT date_trunc('month', admitted)::date AS admitted, ward, sex, age / 20 * 20 AS age, rating FROM clinic.stays});
 my $of_cube = ledger($node, dataset => 'stays')->{budget}{curator};
-my $epsilon = value_of(sprintf(q{SELECT dp.epsilon_of_rho(%.9f, delta) FROM dp.datasets WHERE dataset = 'each'}, int($of_cube / @statements) * 1e-9));
+my $epsilon = value_of(sprintf(q{SELECT epsilon FROM dp.quote('each', '{sex}', rho => %.9f)}, int($of_cube / @statements) * 1e-9));
 
 sub value_of { return ask_ok($node, 'curator', $_[0]) }
 
@@ -222,7 +223,7 @@ sub value_of { return ask_ok($node, 'curator', $_[0]) }
 sub counts
 {
 	my ($relation) = @_;
-	my $sql = join '', map { s/clinic\.board/clinic.$relation/r } map { "SELECT coalesce(json_agg(x), '[]') FROM ($_) x;\n" } @statements;
+	my $sql = join '', map { s/clinic\.board/clinic.$relation/r } map { "SELECT coalesce(jsonb_agg(x), '[]') FROM ($_) x;\n" } @statements;
 	my @rows = split /\n/, value_of("SET client_min_messages = error; SET pg_epsilon.epsilon = $epsilon;\n$sql");
 
 	return [ map { my %of; for my $row (@{ $json->decode($_) }) { my $n = $row->{stays}; $of{ join ',', map { $row->{$_} // '' } qw(month ward age sex) } = $n if defined $n } \%of } @rows ];
