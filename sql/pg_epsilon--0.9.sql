@@ -70,7 +70,18 @@ CREATE TABLE dp_ledger.dataset (
     block_months integer CHECK (block_months >= 0),
     block_days integer CHECK (block_days >= 0),
     block_zone text,
+    min_count integer CHECK (min_count >= 1),
+    cap_id bigint,
+    view_identity text,
+    view_keys text[],
+    view_functions text[],
+    never_fails boolean,
+    max_rows_read integer CHECK (max_rows_read >= 1),
+    view_settings text[],
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT dataset_view CHECK (CASE WHEN view_identity IS NULL THEN pg_catalog.num_nonnulls(view_keys, view_functions, never_fails, max_rows_read, view_settings) = 0
+        ELSE pg_catalog.num_nulls(view_keys, view_functions, never_fails, view_settings, unit) = 0 AND neighbours <> 'values' AND max_blocks IS NULL END),
+    CONSTRAINT dataset_cap CHECK (cap_id IS NULL OR cap_id <> id AND max_blocks IS NULL AND neighbours <> 'values'),
     CONSTRAINT dataset_blocks CHECK (pg_catalog.num_nulls(max_blocks, block_months, block_days, block_zone) IN (0, 4)
         AND (max_blocks IS NULL OR (block_months = 0) <> (block_days = 0) AND time_attribute IS NOT NULL AND neighbours <> 'values')),
     CONSTRAINT dataset_time CHECK (pg_catalog.num_nulls(time_attribute, time_type) IN (0, 2) AND (time_attribute IS NOT NULL OR NOT append_only) AND (append_only OR NOT held)),
@@ -86,6 +97,7 @@ CREATE TABLE dp_ledger.dataset (
 );
 CREATE UNIQUE INDEX dataset_name ON dp_ledger.dataset (dataset) WHERE NOT dropped;
 CREATE INDEX dataset_relation ON dp_ledger.dataset (relation_oid);
+CREATE INDEX dataset_cap ON dp_ledger.dataset (cap_id) WHERE cap_id IS NOT NULL;
 COMMENT ON TABLE dp_ledger.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
 COMMENT ON COLUMN dp_ledger.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp_ledger.dataset.version IS 'version of the data; a release is replayed within its version only';
@@ -112,9 +124,38 @@ COMMENT ON COLUMN dp_ledger.dataset.max_blocks IS 'the cap holds for each block 
 COMMENT ON COLUMN dp_ledger.dataset.block_months IS 'length of a block; blocks are numbered from January 2000, or, of block_days, from 3 January 2000, a Monday';
 COMMENT ON COLUMN dp_ledger.dataset.block_zone IS 'whose local days they are, where the time has a zone';
 COMMENT ON COLUMN dp_ledger.dataset.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
+COMMENT ON COLUMN dp_ledger.dataset.cap_id IS 'the dataset whose cap, budgets and charges it has; NULL: its own. Limits and what is spent stand in that row';
+COMMENT ON COLUMN dp_ledger.dataset.view_identity IS 'of a view: SHA-256 of all that its proof rested on when it was registered; NULL: no view';
+COMMENT ON COLUMN dp_ledger.dataset.view_keys IS 'the owner''s word: columns that refer to a key where there is no foreign key';
+COMMENT ON COLUMN dp_ledger.dataset.view_functions IS 'the owner''s word: functions that never fail and read no table';
+COMMENT ON COLUMN dp_ledger.dataset.never_fails IS 'the owner''s word: no expression of the view fails';
+COMMENT ON COLUMN dp_ledger.dataset.max_rows_read IS 'of a view that multiplies rows: of a unit the rows of so many cells are read; NULL: all';
+COMMENT ON COLUMN dp_ledger.dataset.view_settings IS 'name and value, one after the other, of settings that expressions of the view may depend on, as they were when it was registered';
 COMMENT ON COLUMN dp_ledger.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp_ledger.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
 COMMENT ON COLUMN dp_ledger.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
+
+CREATE TABLE dp_ledger.dataset_table (
+    dataset_id bigint NOT NULL,
+    relation_oid oid NOT NULL,
+    relation_schema text NOT NULL,
+    relation_name text NOT NULL,
+    is_public boolean NOT NULL,
+    is_named boolean NOT NULL,
+    carries integer NOT NULL,
+    is_past boolean NOT NULL,
+    rule text NOT NULL,
+    said text NOT NULL
+);
+CREATE INDEX dataset_table_dataset ON dp_ledger.dataset_table (dataset_id);
+CREATE INDEX dataset_table_relation ON dp_ledger.dataset_table (relation_oid);
+COMMENT ON TABLE dp_ledger.dataset_table IS 'the tables that the view of a dataset reads, and whose a row of each is';
+COMMENT ON COLUMN dp_ledger.dataset_table.relation_oid IS '0: no table had the name when the dataset was attested';
+COMMENT ON COLUMN dp_ledger.dataset_table.is_public IS 'its rows are nobody''s';
+COMMENT ON COLUMN dp_ledger.dataset_table.is_named IS 'by the owner''s word, public_tables';
+COMMENT ON COLUMN dp_ledger.dataset_table.carries IS 'the view has at most so many rows for each row of it, and of others that carry it';
+COMMENT ON COLUMN dp_ledger.dataset_table.is_past IS 'the view read it in an earlier version: what was spent is by this rule';
+COMMENT ON COLUMN dp_ledger.dataset_table.rule IS 'the column that says whose a row is, or the key of another table that does';
 
 CREATE TABLE dp_ledger.attribute (
     dataset_id bigint NOT NULL,
@@ -502,6 +543,7 @@ COMMENT ON COLUMN dp_ledger.published.identity IS 'cluster, timeline, database a
 
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_table', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.attribute', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget_id_seq', '');
@@ -565,13 +607,13 @@ COMMENT ON FUNCTION dp_internal.is_frozen(text, oid) IS
 CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
            CASE WHEN NOT dp_internal.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
-                WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
-                ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta * (1 - d.delta_share), d.accounting) END AS epsilon_left,
-           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen,
-           d.private_column, d.max_change, d.change, d.accounting, d.delta_share
-      FROM dp_ledger.dataset d
+                WHEN k.accounting = 'pure' THEN (k.epsilon_limit - k.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((k.rho_limit - k.rho_spent) * 1e-9::float8, k.delta * (1 - k.delta_share), k.accounting) END AS epsilon_left,
+           dp_internal.is_frozen(d.identity, d.relation_oid) OR dp_internal.is_frozen(k.identity, k.relation_oid) AS frozen,
+           d.private_column, d.max_change, d.change, k.accounting, k.delta_share, d.min_count
+      FROM dp_ledger.dataset d JOIN dp_ledger.dataset k ON k.id = coalesce(d.cap_id, d.id)
      WHERE NOT d.dropped;
-COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon; min_count: groups of fewer units are not shown, NULL: all are';
 
 CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
@@ -597,7 +639,7 @@ CREATE VIEW dp_ledger.all_budgets AS
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta * (1 - b.delta_share), b.accounting) END AS epsilon_left,
            b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen, b.delta_share, b.per_block
-      FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
+      FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON coalesce(d.cap_id, d.id) = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))
@@ -648,7 +690,7 @@ CREATE VIEW dp_ledger.all_releases AS
        AND (dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
             OR EXISTS (SELECT FROM dp_ledger.charge c JOIN dp_ledger.budget b ON b.id = c.budget_id
                         WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                          AND c.dataset_id = d.id AND dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
+                          AND c.dataset_id = coalesce(d.cap_id, d.id) AND dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_releases IS 'what dp_internal.visible_releases reads';
 
@@ -661,7 +703,7 @@ CREATE VIEW dp_ledger.all_models AS
        AND (dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
             OR EXISTS (SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id
                          JOIN dp_ledger.budget b ON b.id = c.budget_id
-                        WHERE r.id = m.release_id AND c.dataset_id = d.id
+                        WHERE r.id = m.release_id AND c.dataset_id = coalesce(d.cap_id, d.id)
                           AND dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_models IS 'what dp_internal.visible_models reads';
@@ -709,26 +751,26 @@ CREATE VIEW dp_ledger.all_disclosures AS
                'protects', CASE WHEN d.neighbours = 'values' THEN 'values' WHEN d.unit IS NULL THEN 'row' ELSE 'unit' END,
                'unit', d.unit, 'max_rows', d.max_rows, 'neighbours', d.neighbours,
                'private_column', d.private_column, 'max_change', d.max_change, 'change', d.change),
-           'accounting', d.accounting,
-           'definition', CASE d.accounting WHEN 'gdp' THEN 'Gaussian differential privacy' WHEN 'zcdp' THEN 'zero-concentrated differential privacy' ELSE 'pure differential privacy' END,
-           'cap', pg_catalog.jsonb_build_object('of', CASE WHEN d.max_blocks IS NULL THEN 'dataset' ELSE 'block' END, 'epsilon', d.epsilon, 'delta', k.delta, 'delta_share', d.delta_share,
-               'rho', d.rho_limit / 1e9::float8, 'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_limit) END),
+           'accounting', p.accounting,
+           'definition', CASE p.accounting WHEN 'gdp' THEN 'Gaussian differential privacy' WHEN 'zcdp' THEN 'zero-concentrated differential privacy' ELSE 'pure differential privacy' END,
+           'cap', pg_catalog.jsonb_build_object('of', CASE WHEN d.max_blocks IS NULL THEN 'dataset' ELSE 'block' END, 'epsilon', p.epsilon, 'delta', k.delta, 'delta_share', p.delta_share,
+               'rho', p.rho_limit / 1e9::float8, 'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) END),
            'spent', pg_catalog.jsonb_build_object('epsilon', CASE
-                    WHEN d.accounting = 'pure' THEN d.epsilon_spent / 1e9::float8
-                    WHEN k.delta_atto > d.delta_spent THEN dp.epsilon_of_rho(d.rho_spent * 1e-9::float8, ((k.delta_atto - d.delta_spent) / 1e18)::float8, d.accounting) END,
-               'delta', k.delta, 'delta_of_charges', d.delta_spent / 1e18::float8, 'rho', d.rho_spent / 1e9::float8,
-               'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_spent) END),
+                    WHEN p.accounting = 'pure' THEN p.epsilon_spent / 1e9::float8
+                    WHEN k.delta_atto > p.delta_spent THEN dp.epsilon_of_rho(p.rho_spent * 1e-9::float8, ((k.delta_atto - p.delta_spent) / 1e18)::float8, p.accounting) END,
+               'delta', k.delta, 'delta_of_charges', p.delta_spent / 1e18::float8, 'rho', p.rho_spent / 1e9::float8,
+               'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_spent) END),
            'budgets', (SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(*), 'rho', pg_catalog.sum(b.rho_limit) / 1e9::float8, 'pure_epsilon', pg_catalog.sum(b.epsilon_limit) / 1e9::float8)
-                FROM dp_ledger.budget b WHERE b.dataset_id = d.id),
+                FROM dp_ledger.budget b WHERE b.dataset_id = p.id),
            'charges', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('function', c.function, 'kind', c.kind, 'method', c.method, 'mechanism_accounting', c.accounting,
                     'count', c.count, 'rho', c.rho / 1e9::float8, 'epsilon', CASE
-                        WHEN d.accounting = 'pure' THEN c.epsilon / 1e9::float8
-                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, d.accounting) END,
+                        WHEN p.accounting = 'pure' THEN c.epsilon / 1e9::float8
+                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, p.accounting) END,
                     'delta_of_charges', c.delta / 1e18::float8) ORDER BY c.function, c.kind, c.method, c.accounting), '[]')
                 FROM (SELECT c.function, c.request::jsonb ->> 'kind' AS kind, c.request::jsonb ->> 'method' AS method,
-                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE d.accounting END AS accounting, pg_catalog.count(*) AS count,
+                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE p.accounting END AS accounting, pg_catalog.count(*) AS count,
                              pg_catalog.sum(c.cap_rho) AS rho, coalesce(pg_catalog.sum(c.cap_delta), 0) AS delta, pg_catalog.sum(c.cap_epsilon) AS epsilon
-                        FROM dp_ledger.charge c WHERE c.dataset_id = d.id AND (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
+                        FROM dp_ledger.charge c WHERE c.dataset_id = p.id AND (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
                        GROUP BY 1, 2, 3, 4) c),
            'series', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('periods', s.periods, 'period', s.period, 'start', s.starts,
                     'max_periods', s.max_periods, 'append_only', s.append_only, 'rho', (s.rho + s.prolonged_rho) / 1e9::float8, 'ended', s.ended) ORDER BY s.id), '[]')
@@ -738,8 +780,8 @@ CREATE VIEW dp_ledger.all_disclosures AS
            'blocks', CASE WHEN d.max_blocks IS NOT NULL THEN
                pg_catalog.jsonb_build_object('column', d.time_attribute, 'months', d.block_months, 'days', d.block_days, 'time_zone', d.block_zone, 'max_blocks', d.max_blocks,
                    'spent', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('starts', b.starts, 'ends', b.ends, 'rho', b.rho_spent / 1e9::float8, 'epsilon', CASE
-                        WHEN d.accounting = 'pure' THEN b.epsilon_spent / 1e9::float8
-                        WHEN k.delta_atto > b.delta_spent THEN dp.epsilon_of_rho(b.rho_spent * 1e-9::float8, ((k.delta_atto - b.delta_spent) / 1e18)::float8, d.accounting) END) ORDER BY b.block), '[]')
+                        WHEN p.accounting = 'pure' THEN b.epsilon_spent / 1e9::float8
+                        WHEN k.delta_atto > b.delta_spent THEN dp.epsilon_of_rho(b.rho_spent * 1e-9::float8, ((k.delta_atto - b.delta_spent) / 1e18)::float8, p.accounting) END) ORDER BY b.block), '[]')
                         FROM dp_ledger.block_steps b WHERE b.dataset_id = d.id AND b.budget_id = 0)) END,
            'promises', pg_catalog.to_jsonb(pg_catalog.array_remove(ARRAY[
                CASE WHEN d.neighbours = 'values' THEN 'other_columns_public' WHEN d.unit IS NULL THEN 'one_row_per_person' ELSE 'one_unit_per_person' END,
@@ -753,9 +795,15 @@ CREATE VIEW dp_ledger.all_disclosures AS
                       UNION ALL
                       SELECT 'cap', a.at::timestamptz FROM dp_ledger.act a WHERE a.dataset_id = d.id AND a.act = 'create_dataset'
                          AND ((a.new_value::jsonb ->> 'epsilon')::float8 > (a.old_value::jsonb ->> 'epsilon')::float8
-                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a)) AS disclosure
-      FROM dp_ledger.dataset d,
-      LATERAL (SELECT CASE WHEN d.accounting = 'pure' THEN 0 ELSE d.delta END AS delta, pg_catalog.trunc(d.delta::numeric * 1e18) AS delta_atto) k
+                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a))
+           || CASE WHEN d.view_identity IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('tables', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
+                    'table', t.relation_schema || '.' || t.relation_name, 'private', NOT t.is_public, 'rule', t.said, 'word_of_owner', t.is_named) ORDER BY t.is_public, t.relation_schema, t.relation_name)
+                FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'max_rows_read', d.max_rows_read,
+               'words_of_owner', pg_catalog.jsonb_build_object('keys', d.view_keys, 'functions', d.view_functions, 'never_fails', d.never_fails), 'foreign_keys', 'trusted') END
+           || CASE WHEN d.id = p.id AND NOT EXISTS (SELECT FROM dp_ledger.dataset o WHERE o.cap_id = p.id AND NOT o.dropped) THEN '{}' ELSE pg_catalog.jsonb_build_object('cap_shared_by',
+               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END AS disclosure
+      FROM dp_ledger.dataset d JOIN dp_ledger.dataset p ON p.id = coalesce(d.cap_id, d.id),
+      LATERAL (SELECT CASE WHEN p.accounting = 'pure' THEN 0 ELSE p.delta END AS delta, pg_catalog.trunc(p.delta::numeric * 1e18) AS delta_atto) k
      WHERE NOT d.dropped;
 COMMENT ON VIEW dp_ledger.all_disclosures IS 'what dp.disclosure reads, for owners alone: what everybody together spent is in it';
 
@@ -930,14 +978,16 @@ GRANT SELECT ON dp.datasets, dp.attributes, dp.blocks, dp.budgets, dp.charges, d
 -- For the owner of a table
 ----------------------------------------------------------------------
 
-CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision,
+CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision DEFAULT NULL,
         delta double precision DEFAULT 1e-9, neighbours text DEFAULT 'add_remove', unit name DEFAULT NULL,
         max_rows integer DEFAULT NULL, accounting text DEFAULT 'gdp', delta_share double precision DEFAULT NULL,
         private_column name DEFAULT NULL, max_change double precision DEFAULT NULL, change text DEFAULT NULL,
-        block interval DEFAULT NULL, block_column name DEFAULT NULL, max_blocks integer DEFAULT NULL) RETURNS void
+        block interval DEFAULT NULL, block_column name DEFAULT NULL, max_blocks integer DEFAULT NULL,
+        same_cap_as text DEFAULT NULL, public_tables regclass[] DEFAULT NULL, keys text[] DEFAULT NULL,
+        functions regprocedure[] DEFAULT NULL, never_fails boolean DEFAULT NULL, max_rows_read integer DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, double precision, name, double precision, text, interval, name, integer) IS
-    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; accounting: gdp, zcdp or pure; delta_share: part of delta for charges with a delta of their own, NULL: 1/16 for gdp, 1/2 for zcdp; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all; block: the cap holds for each block of time, of so many days or months, by block_column, which says when a row arrived; max_blocks: no unit has rows in more blocks, as you promise';
+COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, double precision, name, double precision, text, interval, name, integer, text, regclass[], text[], regprocedure[], boolean, integer) IS
+    'registers your table, or a view that joins several, as a dataset; epsilon and delta: the cap on what it may lose to everybody together; same_cap_as: it shares the cap, the budgets, neighbours and accounting of another dataset of yours; accounting: gdp, zcdp or pure; delta_share: part of delta for charges with a delta of their own, NULL: 1/16 for gdp, 1/2 for zcdp; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all; block: the cap holds for each block of time, of so many days or months, by block_column, which says when a row arrived; max_blocks: no unit has rows in more blocks, as you promise. Of a view (dp.check_view tells first): public_tables are nobody''s, keys say what refers to what without a foreign key, functions never fail and read no table, never_fails: no expression does; max_rows_read: of a unit the rows of so many cells are read where the view multiplies rows';
 
 CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -953,6 +1003,11 @@ CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
     AS 'MODULE_PATHNAME', 'pe_sql_new_version' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.new_version(text) IS
     'declares that the data changed: answers paid before are not replayed from now on; returns the version';
+
+CREATE FUNCTION dp.set_min_count(dataset text, k integer) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_set_min_count' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.set_min_count(text, integer) IS
+    'minimum frequency: a group is shown to others than the owner only where its number of units is at least k, by the lower end of its 95 % interval; all its numbers are NULL else; NULL: all groups are shown. A rule of presentation, computed from noisy counts: differences of totals may show what is hidden';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void

@@ -197,9 +197,9 @@ RESET SESSION AUTHORIZATION;
 -- The accumulator: what is none of its arguments
 \t on
 SELECT refused($$SELECT dp_internal.read_rows('\x00', '\x00', 1, 1)$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 52) || '01000000', 'hex'), 1, 1)$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000000000000000000000000000000000000000000000000000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1.5::float8, 1)$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 60) || '01000000', 'hex'), 1, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000000000000000000000000000000000000000000000000000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff', decode(repeat('00', 32) || '0100000000000000' || '0000000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1.5::float8, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 32) || '0100000000000000' || '0000000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1, 1)$$);
 SELECT refused($$SELECT dp_internal.read_rows('\x00', '\x00', 1, 1) OVER ()$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;

@@ -339,6 +339,7 @@ begin_units(pe_accumulator *a)
 	pe_u128		cells = cells_of_units(a);
 
 	pe_units_init_product(&a->units, (size_t) a->cut.limit, cells);
+	pe_units_limit_cells(&a->units, &a->keys, (size_t) a->cut.most_cells);
 	return cells > 0;
 }
 

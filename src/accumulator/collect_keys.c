@@ -82,6 +82,7 @@ pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
 	pe_key_secret_init(&a->key_secret, &a->keys);
 	pe_key_counts_init(&a->key_counts, (size_t) a->key_spec.limit);
 	pe_units_init_product(&a->units, (size_t) a->cut.limit, PE_KEY_NUMBERS);
+	pe_units_limit_cells(&a->units, &a->keys, (size_t) a->cut.most_cells);
 	a->kind = a->key_spec.of_units != 0 ? &units : &counts;
 	return true;
 }

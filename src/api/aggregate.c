@@ -82,6 +82,13 @@ name_of(const pe_aggregation *g, int i)
  * ------------------------------------------------------------------
  */
 
+/* Counts that only decide what is shown have no rows. */
+static int
+asked_for(const call *c)
+{
+	return c->call.call.request.sums.aggregates;
+}
+
 /* Rows that the cut dropped have one row, behind those of the groups. */
 static void
 number_rows(call *c)
@@ -89,10 +96,10 @@ number_rows(call *c)
 	const pe_aggregation *g = c->call.aggregation;
 	int			last = 0;
 
-	for (int i = 0; i < g->aggregates; i++)
+	for (int i = 0; i < asked_for(c); i++)
 		if (g->aggregate[i].kind != PE_AGG_LOST)
 			c->number[c->each++] = i;
-	for (int i = 0; i < g->aggregates; i++)
+	for (int i = 0; i < asked_for(c); i++)
 		if (g->aggregate[i].kind == PE_AGG_LOST)
 			c->number[c->each + last++] = i;
 }
@@ -136,9 +143,33 @@ tell_noise(const pe_aggregate_call *c)
 	{
 		const pe_aggregate_result *r = pe_aggregate_call_result_of(c, q, i);
 
-		pe_near_zero_add(&count, r->estimate, r->stderr_);
+		if (!isnan(r->estimate))
+			pe_near_zero_add(&count, r->estimate, r->stderr_);
 	}
 	pe_near_zero_tell(&count, NULL);
+}
+
+/* A group is hidden if any of its aggregates is. */
+static void
+tell_hidden(const call *c)
+{
+	const pe_aggregate_call *a = &c->call;
+	int32		groups = a->aggregation->space[0].workload.queries;
+	int32		hidden = 0;
+
+	for (int32 q = 0; q < groups && a->aggregation->min.units > 0; q++)
+	{
+		bool		shown = true;
+
+		for (int i = 0; i < c->each; i++)
+		{
+			pe_weighted one = {1, c->number[i]};
+
+			shown &= pe_aggregate_call_shows(a, &q, 1, &(pe_terms) {&one, 1});
+		}
+		hidden += !shown;
+	}
+	pe_aggregate_call_tell_hidden(a, hidden, groups);
 }
 
 Datum
@@ -154,7 +185,8 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	tell_noise(&c.call);
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
 	number_rows(&c);
-	pe_return_rows(fcinfo, rows_of_groups(&c) + g->aggregates - c.each, 7, make_row, &c);
+	tell_hidden(&c);
+	pe_return_rows(fcinfo, rows_of_groups(&c) + asked_for(&c) - c.each, 7, make_row, &c);
 	return (Datum) 0;
 }
 

@@ -9,13 +9,16 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "server/arguments.h"
 #include "ask/ask_sizes.h"
+#include "ask/suppress.h"
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "ledger/time.h"
 #include "server/access.h"
 #include "server/values.h"
@@ -166,6 +169,68 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 						   dataset->unit_type, "nothing can be asked");
 }
 
+/* The name of a table as SQL writes it. */
+static char *
+table_text(Oid table)
+{
+	char	   *name = get_rel_name(table);
+
+	return name == NULL ? "a table that is gone"
+		: quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+}
+
+/* What the owner says of a view and nothing proves. */
+static void
+describe_words(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	for (int i = 0; i < dataset->view_keys; i++)
+		line(result, "  the owner's word: %s", dataset->view_key[i]);
+	for (int i = 0; i < dataset->view_functions; i++)
+		line(result, "  the owner's word: %s never fails and reads no table", dataset->view_function[i]);
+	if (dataset->never_fails)
+		line(result, "  the owner's word: no expression of the view fails; where one does, an answer tells it");
+	if (dataset->max_rows_read > 0)
+		line(result, "  of one %s the rows of at most %d cells are read", dataset->unit, dataset->max_rows_read);
+}
+
+static void
+describe_tables(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	if (dataset->view_identity == NULL)
+		return;
+	line(result, "tables of the view:");
+	foreach(cell, pe_families_of(dataset))
+	{
+		const pe_family *family = lfirst(cell);
+
+		if (family->is_past)
+			continue;
+		if (family->is_public)
+			line(result, "  %s is public, its rows are nobody's%s", table_text(family->relation),
+				 family->is_named ? ", by the owner's word" : "");
+		else
+			line(result, "  %s: %s", table_text(family->relation), family->said);
+	}
+	line(result, "  foreign keys are trusted: rows that were loaded past them can be another's");
+	describe_words(result, dataset);
+}
+
+static void
+describe_cap(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->cap_id != dataset->id)
+		line(result, "it shares the cap and the budgets of dataset %s", pe_dataset_of_cap(dataset)->name);
+}
+
+static void
+describe_min_count(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->min_count > 0)
+		line(result, "groups that may have fewer than %d units are shown to the owner alone", dataset->min_count);
+}
+
 static void
 describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 {
@@ -240,6 +305,8 @@ describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
 	bool		found;
 	int			suffice;
 
+	if (pe_suppress_rule(dataset, 0).units > 0)
+		return;					/* percentages would show few units */
 	PE_UNDONE();
 	found = pe_sizes_find(dataset, &sizes);
 	PE_END_UNDONE();
@@ -331,6 +398,9 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 		describe_unit(result, dataset);
 		describe_sizes(result, dataset);
 	}
+	describe_min_count(result, dataset);
+	describe_tables(result, dataset);
+	describe_cap(result, dataset);
 	describe_time(result, dataset);
 	describe_blocks(result, dataset);
 	describe_budget(result, dataset);

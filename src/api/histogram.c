@@ -17,6 +17,7 @@
 #include "server/arguments.h"
 #include "ask/known.h"
 #include "ask/ask_counts.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -127,6 +128,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[3] = Float8GetDatum(c->answers.stderr_[query]);
 	values[4] = Float8GetDatum(c->answers.lower[query]);
 	values[5] = Float8GetDatum(c->answers.upper[query]);
+	nulls[2] = isnan(c->answers.estimate[query]);
 	nulls[3] = nulls[4] = nulls[5] = isnan(c->answers.stderr_[query]);
 	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
@@ -221,6 +223,9 @@ resolve_answered(pe_call *call)
 	counts_call *c = (counts_call *) call;
 
 	check_reuse(c);
+	if (c->counts->method == PE_METHOD_DAWA)
+		pe_suppress_check_interval(&c->counts->min, c->counts->asked.dataset, "method \"dawa\"",
+								   "Use method => 'optimal'.");
 	pe_counts_check_rows(&c->counts->space[0].workload);
 	resolve_counts(call);
 	check_answers(c->counts);
@@ -241,6 +246,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	pe_ask(&c.call);
 	if (c.known == NULL)
 		reconstruct(&c);
+	pe_suppress_answers(&c.counts->min, &c.answers);
 	pe_answers_tell_noise(&c.answers);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
 	return (Datum) 0;

@@ -264,6 +264,7 @@ pe_answers_tell_noise(const pe_answers *answers)
 	pe_near_zero count = {0};
 
 	for (int32 q = 0; q < answers->queries; q++)
-		pe_near_zero_add(&count, answers->estimate[q], answers->stderr_[q]);
+		if (!isnan(answers->estimate[q]))
+			pe_near_zero_add(&count, answers->estimate[q], answers->stderr_[q]);
 	pe_near_zero_tell(&count, NULL);
 }

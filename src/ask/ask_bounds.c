@@ -20,6 +20,7 @@
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/ask.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "door/door.h"
 #include "door/obtain.h"
@@ -283,6 +284,7 @@ static void
 read_counts(bounds_call *c, pe_answers *answers)
 {
 	pe_measured measured = {&c->workload, &c->kept.strategy, NULL, NULL};
+	pe_min_count rule = pe_suppress_rule(c->asked.dataset, 0);
 
 	if (c->call.reply.strategy_id != 0 && c->call.reply.strategy_id != c->kept.id &&
 		!pe_strategy_load_matrix(c->call.reply.strategy_id, &c->workload, &c->kept))
@@ -295,6 +297,7 @@ read_counts(bounds_call *c, pe_answers *answers)
 				 errmsg("release " INT64_FORMAT " does not hold bounds", c->call.reply.release_id)));
 	pe_answers_init(answers, &measured, &c->workload, &c->column, c->call.reply.value, pe_plan_noise(c->asked.plan),
 					NULL, false);
+	pe_suppress_answers_silently(&rule, answers);
 }
 
 static void

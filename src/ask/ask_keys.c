@@ -10,6 +10,7 @@
 
 #include "server/arguments.h"
 #include "ask/ask.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "door/scan_keys.h"
 #include "noise/interval.h"
@@ -176,6 +177,20 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[5] = Int64GetDatum(c->call.reply.release_id);
 }
 
+/* A key is a value itself: what is not shown is left out.  They stay in their order. */
+static void
+leave_out_hidden(key_call *c)
+{
+	pe_min_count rule = pe_suppress_rule(c->asked.dataset, 0);
+	int			kept = 0;
+
+	rule.rows = 1;				/* units are counted */
+	for (int i = 0; i < c->keys.keys; i++)
+		if (pe_min_count_shows(&rule, ldexp((double) c->keys.key[i].value, -c->keys.shift) - c->half))
+			c->keys.key[kept++] = c->keys.key[i];
+	c->keys.keys = kept;
+}
+
 Datum
 pe_sql_keys(PG_FUNCTION_ARGS)
 {
@@ -184,6 +199,7 @@ pe_sql_keys(PG_FUNCTION_ARGS)
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
 	measure_errors(&c);
+	leave_out_hidden(&c);
 	pe_return_rows(fcinfo, c.keys.keys, 6, make_row, &c);
 	return (Datum) 0;
 }

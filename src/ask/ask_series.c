@@ -108,6 +108,13 @@ take_time(pe_serial *s)
 	const pe_dataset *dataset = s->asked->dataset;
 
 	(void) pe_time_type(dataset);
+	if (dataset->cap_id != dataset->id)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dataset \"%s\" shares the cap of dataset \"%s\"", dataset->name,
+						pe_dataset_of_cap(dataset)->name),
+				 errdetail("The lines of a series stand in the chain of its own dataset."),
+				 errhint("Create the series on a dataset that has a cap of its own.")));
 	s->series->time_attribute = dataset->time_attribute;
 	s->series->time_type = dataset->time_type;
 	s->series->time_number = dataset->time_number;

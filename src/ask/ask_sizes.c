@@ -25,6 +25,7 @@
 #include "server/arguments.h"
 #include "ask/ask_predicate.h"
 #include "ask/ask.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "ask/ask_sizes.h"
 #include "ask/ask_blocks.h"
@@ -56,6 +57,7 @@ typedef struct sizes_call
 	pe_strategy strategy;
 	pe_confidence confidence;
 	double		half;			/* of an interval */
+	pe_min_count rule;			/* which lines are shown */
 } sizes_call;
 
 /* ------------------------------------------------------------------
@@ -231,6 +233,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[2] = Float8GetDatum(pe_noise_stderr(noise));
 	values[3] = Float8GetDatum(units - c->half);
 	values[4] = Float8GetDatum(units + c->half);
+	nulls[1] = nulls[2] = nulls[3] = nulls[4] = !pe_min_count_shows(&c->rule, units - c->half);
 	values[5] = Int64GetDatum(c->call.reply.release_id);
 }
 
@@ -244,6 +247,8 @@ pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 	check_sizes(&c.call);
 	pe_confidence_init(&c.confidence, pe_plan_noise(c.asked.plan), c.most, PE_MISS);
 	c.half = pe_confidence_half(&c.confidence, 1, 1);
+	c.rule = pe_suppress_rule(c.asked.dataset, 0);
+	c.rule.rows = 1;			/* units are counted */
 	pe_return_rows(fcinfo, c.most, 6, make_row, &c);
 	return (Datum) 0;
 }

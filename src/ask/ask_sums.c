@@ -19,6 +19,7 @@
 #include "ask/ask_counts.h"
 #include "ask/by_columns.h"
 #include "ask/ask_blocks.h"
+#include "ask/suppress.h"
 #include "door/obtain.h"
 #include "methods/make.h"
 #include "server/access.h"
@@ -700,6 +701,16 @@ count_rows(pe_aggregation *g)
 	add_part(g, 0, 0, -1);
 }
 
+static void
+find_sums(pe_aggregation *g)
+{
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, basis_of(g), &g->needed))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates need too many sums"),
+				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
+}
+
 /* Which sums they need, and which cells. */
 static void
 resolve_sums(pe_aggregation *g)
@@ -708,18 +719,18 @@ resolve_sums(pe_aggregation *g)
 
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
+	g->min = pe_suppress_rule(g->asked.dataset, g->asked.request->min_count);
 	if (pe_aggregation_is_counts(g))
-	{
 		count_rows(g);
-		return;
+	else
+	{
+		do
+			find_sums(g);
+		while (pe_suppress_add_counts(g));
+		find_spaces(g);
+		write_texts(g);
 	}
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, basis_of(g), &g->needed))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the aggregates need too many sums"),
-				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
-	find_spaces(g);
-	write_texts(g);
+	pe_suppress_find_counts(g);
 }
 
 /* The accounting, which decides the noise, is known. */
@@ -1339,7 +1350,7 @@ pe_aggregation_memory(const pe_aggregation *g)
 {
 	return (size_t) g->space[0].workload.queries *
 		(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) +
-		 g->aggregates * sizeof(pe_aggregate_result));
+		 (g->aggregates + g->deciding) * sizeof(pe_aggregate_result));
 }
 
 /* ------------------------------------------------------------------

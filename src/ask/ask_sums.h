@@ -13,11 +13,13 @@
 #include "ask/stored_release.h"
 #include "ask/request.h"
 #include "counts/aggregate.h"
+#include "counts/min_count.h"
 #include "door/door.h"
 #include "ledger/strategies.h"
 #include "blocks/reconstruct.h"
 
 struct pe_known_pair;
+struct pe_aggregate_result;
 
 /* Attributes that sums are by, and what is measured of them. */
 typedef struct pe_space
@@ -75,11 +77,14 @@ typedef struct pe_strategies
 	int64		id[1 + PE_MAX_ATTRIBUTES];
 } pe_strategies;
 
+/* The counts that decide of an aggregate whether it is shown: of all of its group, and of what it is made of. */
+#define PE_DECIDED_BY 3
+
 typedef struct pe_aggregation
 {
 	pe_asked	asked;
 	pe_plan_rules rules;		/* under which each part's sensitivity is taken */
-	int			aggregates;
+	int			aggregates;		/* those that the request names, and behind them what suppress.h adds */
 	pe_aggregate aggregate[PE_MAX_AGGREGATES];
 	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
 	pe_conditions conditions;
@@ -122,6 +127,13 @@ typedef struct pe_aggregation
 	int			spare;			/* of blocks: pe_blocks_spare, where it is another than a release's; else 0 */
 	double		max_variance;	/* the largest and the mean of all; 0: not computed yet */
 	double		mean_variance;
+
+	/* which groups are shown (suppress.h) */
+	pe_min_count min;
+	int			deciding;
+	pe_aggregate *decides;		/* counts */
+	int			decided_by[PE_MAX_AGGREGATES][PE_DECIDED_BY];	/* -1: none */
+	struct pe_aggregate_result *count;	/* what was answered last: [group * deciding + i] */
 
 	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
 	bool		on_grid;
@@ -201,7 +213,7 @@ extern const char *pe_aggregation_method(const pe_aggregation *aggregation);
 extern void pe_aggregation_settle(pe_space *space);
 extern void pe_aggregation_settle_cells(pe_space *space);
 
-/* The answers to all groups from what a release holds; free. */
+/* The answers to all groups from what a release holds; free.  Those that decide what is shown are in `count`. */
 typedef struct pe_aggregate_result
 {
 	double		estimate;		/* NaN: unknown; there may be an interval all the same */
@@ -298,6 +310,9 @@ typedef struct pe_terms
  */
 extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result,
 											  const int32 *group, int groups, const pe_terms *terms);
+/* The same of one of the counts that decide; count: [group * deciding + number], as it was answered. */
+extern pe_aggregate_result pe_aggregation_count_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *count,
+													const int32 *group, int groups, int number);
 extern pe_aggregate_result pe_aggregation_quotient(const pe_aggregate_errors *errors,
 												   const pe_aggregate_result *result, int32 group,
 												   const pe_terms *above, const pe_terms *below);
@@ -340,9 +355,9 @@ typedef struct pe_stored_aggregates
 } pe_stored_aggregates;
 
 /*
- * The release of this id.  Post-processing, which costs nothing.  Errors: those
- * of pe_release_answer, and 22023 if it has no aggregates.  Not inside
- * PE_UNDONE.
+ * The release of this id, to be published: what is not shown is unknown.
+ * Post-processing, which costs nothing.  Errors: those of pe_release_answer, and
+ * 22023 if it has no aggregates.  Not inside PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 

@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 
 #include "ask/cube.h"
+#include "ask/suppress.h"
 #include "ask/known.h"
 #include "door/cube.h"
 #include "server/access.h"
@@ -310,6 +311,8 @@ pe_cube_prepare(pe_aggregate_call *c)
 	c->aggregation = pe_aggregation_over_release(r, &c->call.request);
 	PE_END_UNDONE();
 	c->call.asked = &c->aggregation->asked;
+	pe_suppress_check_workload(&c->aggregation->min, c->aggregation->asked.dataset,
+							   &c->aggregation->space[0].workload);
 	pe_check_memory(pe_aggregation_memory(c->aggregation));
 	c->known = pe_known_from(c->aggregation, c->cube->stored, &lack);
 	if (c->known == NULL)

@@ -27,6 +27,7 @@
 #include "ask/ask_predicate.h"
 #include "ask/atoms.h"
 #include "ask/known.h"
+#include "ask/suppress.h"
 #include "blocks/blocks.h"
 #include "ledger/budget.h"
 #include "noise/interval.h"
@@ -862,6 +863,7 @@ derive_same(look *l)
 
 	*a = *of;
 	a->aggregates = g->aggregates;
+	a->min = g->min;
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		int			place = place_of(of, g->text[i]);
@@ -871,6 +873,7 @@ derive_same(look *l)
 		a->aggregate[i] = of->aggregate[place];
 		a->text[i] = of->text[place];
 	}
+	pe_suppress_find_counts(a);
 	if (!is_same_groups(&g->space[0], &of->space[0]) || !shared_sums_serve(l, shared->sum, shared->sums))
 		return false;
 	if (l->answers)

@@ -46,6 +46,7 @@ typedef struct pe_request
 	bool		cuts;			/* rows_per_unit is given */
 	int			rows_per_unit;
 	bool		fresh;
+	int			min_count;		/* of the relation that is read (suppress.h); 0: none */
 	int			declared;		/* of what was paid for: attributes are as they were declared then; 0: as they are */
 
 	/*

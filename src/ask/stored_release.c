@@ -15,6 +15,7 @@
 #include "ask/ask_sums.h"
 #include "ask/known.h"
 #include "ask/stored_release.h"
+#include "ask/suppress.h"
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
@@ -322,13 +323,24 @@ pe_release_noise(const pe_release *r)
 	return noise;
 }
 
+pe_min_count
+pe_release_rule(const pe_release *r)
+{
+	return r->published ? pe_suppress_rule_of_published(r->dataset) : pe_suppress_rule(r->dataset, 0);
+}
+
 void
 pe_release_answer(pe_release *r, const char *text)
 {
+	pe_min_count rule;
+
 	PE_UNDONE();
 	pe_release_read(r);
 	PE_END_UNDONE();
 	pe_release_reply(r, text);
+	rule = pe_release_rule(r);
+	pe_suppress_check_workload(&rule, r->dataset, r->answers.labels.workload);
+	pe_suppress_answers(&rule, &r->answers);
 }
 
 void
@@ -375,7 +387,13 @@ pe_aggregation_of_release(int64 id)
 	pe_release_read_values(r);
 	PE_END_UNDONE();
 	pe_aggregation_measure(&s->aggregation);
+	s->aggregation.min = pe_suppress_rule_of_published(r->dataset);
+	pe_suppress_check_workload(&s->aggregation.min, r->dataset, &s->aggregation.space[0].workload);
+	if (s->aggregation.on_grid)
+		pe_suppress_check_interval(&s->aggregation.min, r->dataset, "a quantile of an attribute with a single bin",
+								   "Let the owner declare bins.");
 	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies,
 									   r->nano, PE_MISS);
+	pe_suppress_results(&s->aggregation, s->aggregation.count, 1, s->result);
 	return s;
 }

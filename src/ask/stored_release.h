@@ -9,6 +9,7 @@
 
 #include "ask/answers.h"
 #include "ask/complete.h"
+#include "counts/min_count.h"
 #include "ledger/strategies.h"
 #include "plan/plan.h"
 
@@ -51,6 +52,7 @@ typedef struct pe_release
 	int			never_nulls;
 
 	TimestampTz created;
+	bool		published;		/* for everybody: what is not shown to others is not answered to the owner either */
 	pe_answers	answers;
 } pe_release;
 
@@ -63,7 +65,10 @@ typedef struct pe_release
  */
 extern void pe_release_answer(pe_release *release, const char *workload);
 
-/* The same of a release that was read. */
+/* The rule by which groups of it are shown; answers of pe_release_answer are shown by it, those of others are not. */
+extern pe_min_count pe_release_rule(const pe_release *release);
+
+/* The same of a release that was read; all of it. */
 extern void pe_release_reply(pe_release *release, const char *workload);
 
 /*

@@ -10,6 +10,7 @@
 #include "ask/cube.h"
 #include "ask/known.h"
 #include "ask/ask_blocks.h"
+#include "ask/suppress.h"
 #include "noise/interval.h"
 #include "server/settings.h"
 
@@ -213,6 +214,13 @@ results_of(const pe_aggregate_call *c, double miss)
 								  pe_aggregate_call_nano(c), miss);
 }
 
+/* What was asked, or the same of what is known. */
+static const pe_aggregation *
+answered_by(const pe_aggregate_call *c)
+{
+	return c->known != NULL ? c->known->aggregation : c->aggregation;
+}
+
 static void
 find_errors(pe_aggregate_call *c, double miss)
 {
@@ -228,6 +236,7 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 {
 	pe_ask(&c->call);
 	c->result = results_of(c, PE_MISS);
+	c->count = answered_by(c)->count;
 	find_errors(c, PE_MISS);
 }
 
@@ -236,6 +245,7 @@ pe_aggregate_call_reference(const pe_aggregate_call *c, double rows)
 {
 	pe_aggregate_call reference = *c;
 
+	reference.is_reference = true;
 	reference.result = pe_aggregation_reference(c->known->aggregation, &c->known->noise, rows);
 	find_errors(&reference, PE_MISS);
 	return reference;
@@ -251,8 +261,46 @@ pe_aggregate_call_together(const pe_aggregate_call *c, double intervals)
 	return wide;
 }
 
-const pe_aggregate_result *
-pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
+/* Of several groups together: by the sum of their counts. */
+static bool
+shows_together(const pe_aggregate_call *c, const int32 *group, int groups, int number)
+{
+	const pe_aggregation *g = answered_by(c);
+	bool		shows = true;
+
+	for (int i = 0; i < PE_DECIDED_BY; i++)
+		if (g->decided_by[number][i] >= 0)
+		{
+			pe_min_count rule = pe_suppress_rule_of_count(g, g->decided_by[number][i], 1);
+			pe_aggregate_result count = pe_aggregation_count_sum(&c->errors, c->count, group, groups,
+																 g->decided_by[number][i]);
+
+			shows &= pe_min_count_shows(&rule, count.lower);
+		}
+	return shows;
+}
+
+bool
+pe_aggregate_call_shows(const pe_aggregate_call *c, const int32 *group, int groups, const pe_terms *terms)
+{
+	const pe_aggregation *g = answered_by(c);
+	bool		shows = true;
+
+	for (int t = 0; t < terms->terms && g->min.units > 0 && !c->is_reference; t++)
+		shows &= groups == 1 ? pe_suppress_shows(g, c->count, group[0], terms->term[t].number, 1)
+			: shows_together(c, group, groups, terms->term[t].number);
+	return shows;
+}
+
+void
+pe_aggregate_call_tell_hidden(const pe_aggregate_call *c, int32 hidden, int32 groups)
+{
+	pe_suppress_tell(&c->aggregation->min, hidden, groups);
+}
+
+/* As it was answered, to be shown or not. */
+static const pe_aggregate_result *
+answered(const pe_aggregate_call *c, int32 group, int number)
 {
 	const pe_aggregation *g = c->aggregation;
 
@@ -261,6 +309,15 @@ pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the answer has not the groups of the request")));
 	return &c->result[(size_t) group * g->aggregates + number];
+}
+
+const pe_aggregate_result *
+pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
+{
+	pe_weighted one = {1, number};
+	const pe_aggregate_result *result = answered(c, group, number);
+
+	return pe_aggregate_call_shows(c, &group, 1, &(pe_terms) {&one, 1}) ? result : &pe_suppressed;
 }
 
 /* So many times a result. */
@@ -276,15 +333,19 @@ multiplied(const pe_aggregate_result *r, double factor)
 pe_aggregate_result
 pe_aggregate_call_sum(const pe_aggregate_call *c, const int32 *group, int groups, const pe_terms *terms)
 {
+	if (!pe_aggregate_call_shows(c, group, groups, terms))
+		return pe_suppressed;
 	/* one term in one group has the interval of its own, and need not be linear */
 	if (groups == 1 && terms->terms == 1)
-		return multiplied(pe_aggregate_call_result_of(c, group[0], terms->term[0].number), terms->term[0].factor);
+		return multiplied(answered(c, group[0], terms->term[0].number), terms->term[0].factor);
 	return pe_aggregation_sum(&c->errors, c->result, group, groups, terms);
 }
 
 pe_aggregate_result
 pe_aggregate_call_quotient(const pe_aggregate_call *c, int32 group, const pe_terms *above, const pe_terms *below)
 {
+	if (!pe_aggregate_call_shows(c, &group, 1, above) || !pe_aggregate_call_shows(c, &group, 1, below))
+		return pe_suppressed;
 	return pe_aggregation_quotient(&c->errors, c->result, group, above, below);
 }
 
@@ -308,6 +369,8 @@ pe_result_quotient(const pe_aggregate_result *above, const pe_aggregate_result *
 	double		half_below = Max(below->upper - below->estimate, below->estimate - below->lower);
 	pe_aggregate_result q = {NAN, NAN, -INFINITY, INFINITY};
 
+	if (isnan(above->estimate) || isnan(below->estimate))
+		return pe_suppressed;
 	half_above = Max(half_above, above->estimate - above->lower);
 	if (!(below->estimate > half_below))
 		return q;

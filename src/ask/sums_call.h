@@ -19,6 +19,8 @@ typedef struct pe_aggregate_call
 	struct pe_known *known;	/* NULL: none, or it is not asked for */
 	pe_aggregate_result *result;
 	int32		groups;
+	bool		is_reference;	/* its results are of no rows: all are shown */
+	const pe_aggregate_result *count;	/* of the groups, which decide whether they are shown (suppress.h) */
 	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */
 } pe_aggregate_call;
 
@@ -64,6 +66,16 @@ extern void pe_aggregate_call_answer(pe_aggregate_call *call);
  * each other (the union bound).
  */
 extern pe_aggregate_call pe_aggregate_call_together(const pe_aggregate_call *call, double intervals);
+
+/*
+ * Whether aggregates are shown, of several groups together: each of them is.
+ * What is not shown is unknown in all that follows.
+ */
+extern bool pe_aggregate_call_shows(const pe_aggregate_call *call, const int32 *group, int groups,
+									const pe_terms *terms);
+
+/* The NOTICE about what is not shown, of groups that have rows of their own. */
+extern void pe_aggregate_call_tell_hidden(const pe_aggregate_call *call, int32 hidden, int32 groups);
 
 /* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);

@@ -13,6 +13,7 @@
 #include "ask/answers.h"
 #include "ask/ask_counts.h"
 #include "ask/known.h"
+#include "ask/suppress.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
@@ -588,10 +589,9 @@ put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result 
 }
 
 static void
-answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
+answer_group(const reading *r, int32 group, const pe_aggregate *a, pe_aggregate_result *result)
 {
 	const pe_aggregation *g = r->g;
-	const pe_aggregate *a = &g->aggregate[i];
 	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
 	pe_quotient answer;
 	int			part;
@@ -605,6 +605,63 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	part = part_of_count(r, a);
 	if (part >= 0)
 		put_interval_of_count(r, part, group, result);
+}
+
+/* ------------------------------------------------------------------
+ * Counts that decide what is shown
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_measured(const pe_aggregation *g, int sum)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (pe_part_is_of(&g->source[i], sum))
+			return true;
+	return false;
+}
+
+/* Whether all sums of a count were measured; those of quantiles are ranks. */
+static bool
+has_count(const pe_aggregation *g, const pe_aggregate *count)
+{
+	bool		has = count->kind != PE_AGG_QUANTILE;
+
+	for (int i = 0; i < PE_AGG_SUMS; i++)
+		has &= count->sum[i] < 0 || is_measured(g, count->sum[i]);
+	return has;
+}
+
+/* A count of rows has an interval of its own, also where an aggregate that is no count is made of it. */
+static void
+answer_count(const reading *r, int32 group, const pe_aggregate *count, pe_aggregate_result *result)
+{
+	pe_aggregate plain = *count;
+
+	if (plain.kind != PE_AGG_UNITS && plain.kind != PE_AGG_LOST)
+		plain.kind = PE_AGG_COUNT;
+	answer_group(r, group, &plain, result);
+}
+
+static void
+answer_counts(const reading *r)
+{
+	pe_aggregation *g = r->g;
+
+	if (g->deciding == 0)
+		return;
+	g->count = pe_alloc((size_t) groups_of(g) * g->deciding, sizeof(*g->count));
+	for (int i = 0; i < g->deciding; i++)
+	{
+		bool		has = has_count(g, &g->decides[i]);
+
+		for (int32 q = 0; q < groups_of(g); q++)
+		{
+			g->count[(size_t) q * g->deciding + i] = pe_suppressed;
+			if (has)
+				answer_count(r, q, &g->decides[i], &g->count[(size_t) q * g->deciding + i]);
+		}
+	}
 }
 
 /* ------------------------------------------------------------------
@@ -682,9 +739,10 @@ fill_parts(const pe_aggregate_errors *e, int32 group, double *const *weight, int
 	return parts;
 }
 
-/* Several terms as one number that is linear in the sums. */
+/* Several terms of these aggregates as one number that is linear in the sums. */
 static pe_linear_estimate
-add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_terms *terms, double *weight)
+add_terms(const pe_aggregation *g, const pe_aggregate *aggregate, const pe_aggregate_result *result,
+		  const pe_terms *terms, double *weight)
 {
 	pe_linear_estimate all = {0, weight};
 
@@ -693,7 +751,7 @@ add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_t
 		const pe_weighted *term = &terms->term[t];
 
 		all.value += term->factor * result[term->number].estimate;
-		pe_aggregate_add_weights(&g->needed, &g->aggregate[term->number], term->factor, weight);
+		pe_aggregate_add_weights(&g->needed, &aggregate[term->number], term->factor, weight);
 	}
 	return all;
 }
@@ -727,9 +785,9 @@ add_error(const pe_aggregate_errors *e, const double *part, int parts, pe_aggreg
 }
 
 /* Groups that have noise in common err no more together than each of them does. */
-pe_aggregate_result
-pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups,
-				   const pe_terms *terms)
+static pe_aggregate_result
+sum_of(const pe_aggregate_errors *e, const pe_aggregate *aggregate, int aggregates,
+	   const pe_aggregate_result *result, const int32 *group, int groups, const pe_terms *terms)
 {
 	const pe_aggregation *g = e->aggregation;
 	size_t		most = (size_t) g->needed.sums + common_parts(g);
@@ -744,7 +802,7 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 		double	   *of_group = part + parts;
 
 		memset(weight, 0, g->needed.sums * sizeof(double));
-		all.estimate += add_terms(g, result + (size_t) group[i] * g->aggregates, terms, weight).value;
+		all.estimate += add_terms(g, aggregate, result + (size_t) group[i] * aggregates, terms, weight).value;
 		parts += fill_parts(e, group[i], &weight, 1, &of_group);
 		if (!independent || i == groups - 1)
 		{
@@ -760,6 +818,25 @@ pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *resu
 }
 
 pe_aggregate_result
+pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups,
+				   const pe_terms *terms)
+{
+	const pe_aggregation *g = e->aggregation;
+
+	return sum_of(e, g->aggregate, g->aggregates, result, group, groups, terms);
+}
+
+pe_aggregate_result
+pe_aggregation_count_sum(const pe_aggregate_errors *e, const pe_aggregate_result *count, const int32 *group,
+						 int groups, int number)
+{
+	const pe_aggregation *g = e->aggregation;
+	pe_weighted one = {1, number};
+
+	return sum_of(e, g->decides, g->deciding, count, group, groups, &(pe_terms) {&one, 1});
+}
+
+pe_aggregate_result
 pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result *result, int32 group,
 						const pe_terms *above, const pe_terms *below)
 {
@@ -770,8 +847,8 @@ pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result 
 	double	   *weight[2] = {room, room + sums};
 	double	   *part[2] = {room + 2 * sums, room + 2 * sums + most};
 	const pe_aggregate_result *of_group = result + (size_t) group * g->aggregates;
-	pe_linear_estimate top = {add_terms(g, of_group, above, weight[0]).value, part[0]};
-	pe_linear_estimate bottom = {add_terms(g, of_group, below, weight[1]).value, part[1]};
+	pe_linear_estimate top = {add_terms(g, g->aggregate, of_group, above, weight[0]).value, part[0]};
+	pe_linear_estimate bottom = {add_terms(g, g->aggregate, of_group, below, weight[1]).value, part[1]};
 	pe_quotient quotient;
 
 	pe_quotient_of(&e->law, &top, &bottom, fill_parts(e, group, weight, 2, part), &quotient);
@@ -848,6 +925,25 @@ has_rows(const pe_rank_estimates *ranks, pe_confidence *confidence)
 	return ranks->below[ranks->cells] > pe_confidence_half(confidence, ranks->below_variance[ranks->cells], 0);
 }
 
+/* What decides whether it is shown: rows that have a rank. */
+static void
+put_count_of_ranks(const reading *r, int number, int32 group, const pe_rank_estimates *ranks, pe_confidence *confidence)
+{
+	const pe_aggregation *g = r->g;
+	double		rows = ranks->below[ranks->cells];
+	double		half = pe_confidence_half(confidence, ranks->below_variance[ranks->cells], 0);
+
+	for (int i = 0; i < PE_DECIDED_BY && g->deciding > 0; i++)
+	{
+		int			count = g->decided_by[number][i];
+
+		if (count >= 0 && g->decides[count].kind == PE_AGG_QUANTILE)
+			g->count[(size_t) group * g->deciding + count] = (pe_aggregate_result) {
+				rows, ranks->total_stderr, rows - half, rows + half
+			};
+	}
+}
+
 /* A quantile of every group, from the part of its ranks. */
 static void
 answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result)
@@ -867,6 +963,7 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 		pe_quantile_place place;
 
 		fill_ranks(r, i, q, &ranks, room);
+		put_count_of_ranks(r, number, q, &ranks, &confidence);
 		pe_quantile_find(&ranks, a->fraction, &confidence, &place);
 		if (!has_rows(&ranks, &confidence))
 			place.cell = -1;
@@ -921,7 +1018,8 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
 			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
-				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+				answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
+	answer_counts(&r);
 	answer_quantiles(&r, result);
 	end(&r);
 }
@@ -1057,7 +1155,7 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 
 			if (is_like_last(&r, q))
 				continue;
-			answer_group(&r, q, i, &result);
+			answer_group(&r, q, &g->aggregate[i], &result);
 			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
 				stderr_[i] = result.stderr_;
 		}
@@ -1074,7 +1172,7 @@ pe_aggregation_reference(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 	begin_reference(&r, g, noise, rows, 1);
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
-			answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+			answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
 	end(&r);
 	return result;
 }
@@ -1119,7 +1217,7 @@ relative_error(const reading *r, int32 group, int number)
 {
 	pe_aggregate_result result;
 
-	answer_group(r, group, number, &result);
+	answer_group(r, group, &r->g->aggregate[number], &result);
 	return result.stderr_ / fabs(result.estimate);
 }
 

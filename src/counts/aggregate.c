@@ -1418,6 +1418,25 @@ is_linear(const pe_aggregate_form *f)
 }
 
 bool
+pe_aggregate_is_sum(const pe_aggregate *aggregate)
+{
+	return aggregate->form->value == value_of_sum;
+}
+
+void
+pe_aggregate_count_of(const pe_aggregate *aggregate, pe_aggregate *count)
+{
+	memset(count, 0, sizeof(*count));
+	count->form = form_named("count", strlen("count"));
+	count->kind = aggregate->kind;
+	count->most = aggregate->most;
+	count->attribute = aggregate->attribute;
+	memcpy(count->sum, aggregate->sum, sizeof(count->sum));
+	for (int use = PE_USE_S; use <= PE_USE_P; use++)
+		count->sum[use] = -1;
+}
+
+bool
 pe_aggregate_is_linear(const pe_aggregate *aggregate)
 {
 	return is_linear(aggregate->form);

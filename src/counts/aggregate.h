@@ -161,6 +161,15 @@ extern bool pe_aggregate_text_is_linear(const char *text);
 extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_basis basis,
 							   pe_sums *sums);
 
+/* Whether it is a sum of values, which does not say of how many rows. */
+extern bool pe_aggregate_is_sum(const pe_aggregate *aggregate);
+
+/*
+ * The count of the rows, or units, that one is made of, not a ratio, from sums
+ * that are known; of a quantile the total of its ranks.  It has no text.
+ */
+extern void pe_aggregate_count_of(const pe_aggregate *aggregate, pe_aggregate *count);
+
 /* Of a linear one: adds what each sum counts in it, times by, to weight[sum]. */
 extern void pe_aggregate_add_weights(const pe_sums *sums, const pe_aggregate *aggregate, double by, double *weight);
 

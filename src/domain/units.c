@@ -26,7 +26,7 @@
 bool
 pe_cut_is_sound(const pe_cut *cut)
 {
-	return cut->limit >= 1 && cut->max_rows >= 1 && cut->range < cut->ranges && cut->whole <= 1;
+	return cut->limit >= 1 && cut->most_cells >= 0 && cut->max_rows >= 1 && cut->range < cut->ranges && cut->whole <= 1;
 }
 
 /* A range's share is half of what there is memory for: units differ, and so do ranges. */
@@ -84,6 +84,13 @@ pe_units_init_product(pe_units *units, size_t limit, pe_u128 cells)
 {
 	pe_units_init(units, limit);
 	units->wide_cells = cells > INT32_MAX ? cells : 0;
+}
+
+void
+pe_units_limit_cells(pe_units *units, const pe_unit_keys *keys, size_t most_cells)
+{
+	units->most_cells = most_cells;
+	memcpy(units->rank, keys->rank, sizeof(units->rank));
 }
 
 size_t
@@ -260,12 +267,25 @@ offer(chosen_rows *chosen, const candidate *row)
 #define NAME(function) wide_##function
 #include "domain/units_body.h"
 
+/* Of sorted units that have rows in more cells than are read, those of the cells that rank first. */
+static void
+keep_first_cells(pe_units *units)
+{
+	if (units->most_cells > 0)
+		units->entries = units->wide_cells != 0
+			? wide_keep_first(units->wide, units->entries, units->rank, units->most_cells)
+			: narrow_keep_first(units->entry, units->entries, units->rank, units->most_cells);
+}
+
 void
 pe_units_sort(pe_units *units)
 {
 	if (!units->sorted)
+	{
 		units->entries = units->wide_cells != 0
 			? wide_put_together(units->wide, units->entries) : narrow_put_together(units->entry, units->entries);
+		keep_first_cells(units);
+	}
 	units->sorted = true;
 }
 
@@ -288,10 +308,13 @@ pe_units_merge(pe_units *units, pe_units *other)
 	if (units->wide_cells != other->wide_cells)
 		pe_bug("units in cells of different products are merged");
 	pe_units_init_product(&sum, units->limit, units->wide_cells);
+	sum.most_cells = units->most_cells;
+	memcpy(sum.rank, units->rank, sizeof(sum.rank));
 	set_room(&sum, units->entries + other->entries);
 	sum.entries = units->wide_cells != 0
 		? wide_merge_entries(units->wide, units->entries, other->wide, other->entries, sum.wide)
 		: narrow_merge_entries(units->entry, units->entries, other->entry, other->entries, sum.entry);
+	keep_first_cells(&sum);
 	pe_units_free(units);
 	pe_units_free(other);
 	*units = sum;

@@ -48,6 +48,14 @@
  * count or not, and the groups of dropped rows fill the places that are left:
  * the work is the same under every predicate.
  *
+ * Where rows come from a join that multiplies them, the size of its tables does not bound how
+ * many cells a unit has rows in.  Then most_cells does: of a unit the rows of at most so many
+ * cells are kept, dropped ones like any other, those of the cells with the smallest
+ * SipHash(dataset key, unit || cell || 0).  A cell that is among the first of all of a unit's
+ * cells is among the first of every part of them, so it is never left out on the way, and
+ * what is kept in the end is a function of the unit's own rows: the cut that follows sees all
+ * rows of these cells.  So all that is said here of a unit's rows holds for those.
+ *
  * How many units have so many rows is the third (pe_units_count_sizes): a unit
  * adds one to one cell.
  *
@@ -77,6 +85,7 @@ typedef struct pe_cut
 {
 	uint8_t		key[PE_UNIT_KEY];
 	int64_t		limit;			/* entries that a state has room for before equal rows are put together */
+	int64_t		most_cells;		/* of a unit, whose rows are read; 0: all */
 	int32_t		max_rows;		/* k */
 	uint32_t	range;			/* of so many: units of this range of the hash are counted */
 	uint32_t	ranges;
@@ -121,6 +130,8 @@ typedef struct pe_units
 	size_t		entries;
 	size_t		room;
 	size_t		limit;
+	size_t		most_cells;		/* of a unit; 0: all */
+	uint64_t	rank[2];		/* of pe_unit_keys, where cells are ranked */
 	bool		sorted;			/* by unit and cell, equal ones together */
 } pe_units;
 
@@ -171,6 +182,9 @@ extern void pe_units_init_product(pe_units *units, size_t limit, pe_u128 cells);
 
 /* Bytes of an entry for a product of so many cells. */
 extern size_t pe_unit_entry_size(pe_u128 cells);
+
+/* Of a unit the rows of so many cells are kept, as pe_units_sort and pe_units_merge leave them; 0: of all. */
+extern void pe_units_limit_cells(pe_units *units, const pe_unit_keys *keys, size_t most_cells);
 
 /* Room for one more entry: by putting equal rows together, or more memory. */
 extern void pe_units_make_room(pe_units *units);

@@ -191,6 +191,68 @@ NAME(rank_row)(const uint64_t key[2], const ROWS *entry, uint64_t j, uint64_t ra
 	pe_siphash(key, message, sizeof(message), rank);
 }
 
+/* The first of the entries from first on that is of another unit, and how many cells the unit has. */
+static size_t
+NAME(end_of_unit)(const ROWS *entry, size_t entries, size_t first, size_t *cells)
+{
+	size_t		end = first + 1;
+
+	*cells = 1;
+	for (; end < entries && entry[end].unit[0] == entry[first].unit[0] &&
+		 entry[end].unit[1] == entry[first].unit[1]; end++)
+		*cells += entry[end].cell != entry[end - 1].cell;
+	return end;
+}
+
+/* The rank of the last of the cells of a unit that are kept: row 0 of a cell is none of its rows. */
+static candidate
+NAME(last_kept)(const ROWS *entry, size_t first, size_t end, const uint64_t key[2], chosen_rows *chosen)
+{
+	candidate	next = {.entry = first};
+
+	chosen->count = 0;
+	for (; next.entry < end; next.entry++)
+	{
+		if (next.entry > first && entry[next.entry].cell == entry[next.entry - 1].cell)
+			continue;
+		NAME(rank_row)(key, &entry[next.entry], 0, next.rank);
+		offer(chosen, &next);
+	}
+	return chosen->heap[0];
+}
+
+/* Leaves of each unit the rows of its `most` cells that rank first; returns how many entries are left. */
+static size_t
+NAME(keep_first)(ROWS *entry, size_t entries, const uint64_t key[2], size_t most)
+{
+	chosen_rows chosen = {.max_rows = most};
+	size_t		kept = 0;
+	size_t		cells;
+
+	set_chosen_room(&chosen, 64);
+	for (size_t first = 0, end; first < entries; first = end)
+	{
+		candidate	last = {0};
+		candidate	next = {0};
+
+		end = NAME(end_of_unit)(entry, entries, first, &cells);
+		if (cells > most)
+			last = NAME(last_kept)(entry, first, end, key, &chosen);
+		for (size_t i = first; i < end; i++)
+		{
+			if (cells > most)
+				NAME(rank_row)(key, &entry[i], 0, next.rank);
+			if (cells <= most || !ranks_before(&last, &next))
+				entry[kept++] = entry[i];
+		}
+		if (first % 4096 == 0)
+			pe_poll();
+	}
+	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
+	pe_free(chosen.heap);
+	return kept;
+}
+
 /*
  * Chooses the chosen->max_rows rows that rank first of the entries from first to end, which are of one
  * unit.  All rows are ranked and offered, needed or not: a dropped one

@@ -38,6 +38,8 @@
 #include "ledger/lineage.h"
 #include "server/settings.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
+#include "view/registered.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what
@@ -47,11 +49,15 @@
 void
 pe_door_check_asker(const pe_dataset *dataset, Oid role)
 {
-	Oid			writable;
+	Oid			writable = InvalidOid;
+	ListCell   *cell;
 
 	if (pe_dataset_owned_by(dataset, role))
 		return;
-	writable = pe_relation_writable_by(dataset->relation, role);
+	/* of a view all that it reads: what is public is no secret, but who changes it asks a question more */
+	foreach(cell, pe_families_tables(dataset))
+		if (!OidIsValid(writable))
+			writable = pe_relation_writable_by(lfirst_oid(cell), role);
 	if (OidIsValid(writable))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -113,6 +119,19 @@ static const pe_setting pinned[] = {
 	{"citus.use_secondary_nodes", "never"}	/* a standby of a node would be behind */
 };
 
+/*
+ * Of a view: the rows are the same in every plan, and what a plan that looks up rows one by one would read, and
+ * how often, would show them.  Where a join has a hashable clause it is a hash join.
+ */
+static const pe_setting pinned_of_views[] = {
+	{"enable_nestloop", "off"},
+	{"enable_mergejoin", "off"},
+	{"enable_hashjoin", "on"},
+	{"enable_memoize", "off"},
+	{"hash_mem_multiplier", "2"},
+	{"temp_file_limit", "-1"}	/* how much of a join is spilled follows from the rows: it must not end the scan */
+};
+
 /* Of a table in shards: the statement that a node gets has no parameters, so they are constants of the plan. */
 static const pe_setting pinned_of_shards[] = {
 	{"plan_cache_mode", "force_custom_plan"}
@@ -125,13 +144,21 @@ static const pe_setting pinned_of_shards[] = {
  * holds to the end.
  */
 static void
-check_names_the_table(SPIPlanPtr plan, Oid relation)
+check_names_the_table(SPIPlanPtr plan, const pe_visit *visit, const pe_view_proof *proof)
 {
+	Oid			relation = visit->dataset->relation;
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
 	List	   *range = linitial_node(Query, source->query_list)->rtable;
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, range);
+	bool		is_named;
 
-	if (list_length(range) != 1 || entry->rtekind != RTE_RELATION || entry->relid != relation)
+	/* of a view: it, and nothing that was not proved; a view of its name would be one more */
+	if (proof != NULL)
+		is_named = list_member_oid(source->relationOids, relation) &&
+			list_difference_oid(source->relationOids, proof->reads) == NIL;
+	else
+		is_named = list_length(range) == 1 && entry->rtekind == RTE_RELATION && entry->relid == relation;
+	if (!is_named)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table of the dataset was renamed meanwhile"),
@@ -147,6 +174,7 @@ typedef struct planning
 {
 	const pe_visit *visit;
 	pe_scan    *scan;
+	const pe_view_proof *proof;	/* NULL: no view */
 } planning;
 
 static void
@@ -159,7 +187,7 @@ plan_scan(void *argument)
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
-	check_names_the_table(plan, ((planning *) argument)->visit->dataset->relation);
+	check_names_the_table(plan, ((planning *) argument)->visit, ((planning *) argument)->proof);
 	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
 	scan->plan = plan;
 }
@@ -185,9 +213,11 @@ scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
 	List	   *planned = list_copy(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
 
 	ReleaseCachedPlan(cached, NULL);
+	/* public tables lose nothing, and views have no rows of their own */
+	if (visit->dataset->view_identity != NULL)
+		planned = list_difference_oid(planned, list_difference_oid(planned, pe_families_read(visit->dataset)));
 	return pe_lineage_order(visit->dataset->relation,
-							list_concat_unique_oid(planned,
-												   find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
+							list_concat_unique_oid(planned, pe_families_read(visit->dataset)));
 }
 
 pe_plan_rules
@@ -314,8 +344,8 @@ rows_of_block(Size width)
 	return (BLCKSZ - SizeOfPageHeaderData) / (sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader + width));
 }
 
-uint64
-pe_door_rows_at_most(Oid relation, char **stored, int count)
+static uint64
+rows_of_table(Oid relation, char **stored, int count)
 {
 	uint64		rows = pe_shards_hold(relation) ? pe_shards_blocks(relation) * rows_of_block(0) : 0;
 	ListCell   *cell;
@@ -324,7 +354,7 @@ pe_door_rows_at_most(Oid relation, char **stored, int count)
 	{
 		Relation	member = relation_open(lfirst_oid(cell), NoLock);
 
-		if (member->rd_rel->relkind == RELKIND_RELATION)
+		if (member->rd_rel->relkind == RELKIND_RELATION || member->rd_rel->relkind == RELKIND_MATVIEW)
 			rows += (uint64) RelationGetNumberOfBlocks(member) * rows_of_block(least_width(member, stored, count));
 		else if (member->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 			rows += (uint64) Max(member->rd_rel->reltuples, 0);
@@ -333,10 +363,31 @@ pe_door_rows_at_most(Oid relation, char **stored, int count)
 	return rows;
 }
 
+uint64
+pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count)
+{
+	uint64		rows = 0;
+	ListCell   *cell;
+
+	if (dataset->view_identity == NULL)
+		return rows_of_table(dataset->relation, stored, count);
+	/* a unit of a view that multiplies rows is in one of its tables */
+	foreach(cell, pe_families_of(dataset))
+	{
+		const pe_family *family = lfirst(cell);
+		int			times = dataset->max_rows_read > 0 ? !family->is_public : family->carries;
+
+		if (times > 0 && !family->is_past)
+			rows += times * rows_of_table(family->relation, NULL, 0);
+	}
+	return dataset->max_rows_read == 0 || rows < PG_INT64_MAX / dataset->max_rows_read
+		? rows * Max(dataset->max_rows_read, 1) : PG_INT64_MAX;
+}
+
 bytea *
 pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 {
-	pe_cut		cut = {.max_rows = dataset->max_rows};
+	pe_cut		cut = {.max_rows = dataset->max_rows, .most_cells = dataset->max_rows_read};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
 	if (dataset->unit != NULL && pe_shards_are_by(dataset->relation, dataset->unit))
@@ -565,14 +616,14 @@ file_of(Oid relation)
 	return call->isnull ? NULL : TextDatumGetCString(path);
 }
 
-/* The files of a table and of all that inherit from it. */
+/* The files of tables and of all that inherit from them. */
 static List *
-files_of(Oid relation)
+files_of(List *tables)
 {
 	List	   *files = NIL;
 	ListCell   *cell;
 
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	foreach(cell, pe_families_heirs(tables))
 	{
 		char	   *file = file_of(lfirst_oid(cell));
 
@@ -607,15 +658,23 @@ charge_and_read(void *argument)
 	const pe_visit *visit = d->visit;
 	Oid			relation = visit->dataset->relation;
 	pe_scan		scan = {0};
+	pe_view_proof *proof = NULL;
+	List	   *tables;
+	ListCell   *cell;
 	MemoryContext spi;
 
 	/* locked first: what is checked then stays so until the last row is read */
 	LockRelationOid(relation, AccessShareLock);
 	pe_dataset_check_there(visit->dataset);	/* it may have been dropped meanwhile */
 	(void) find_all_inheritors(relation, AccessShareLock, NULL);
-	pe_relation_check_committed(relation);
+	if (visit->dataset->view_identity != NULL)
+		proof = pe_view_prove_again(visit->dataset);
+	tables = pe_families_tables(visit->dataset);
+	foreach(cell, tables)
+		pe_relation_check_committed(lfirst_oid(cell));
 	pe_dataset_check_alone(visit->dataset);
-	pe_relation_check(relation);
+	foreach(cell, tables)
+		pe_relation_check(lfirst_oid(cell), proof != NULL && lfirst_oid(cell) == relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
@@ -631,11 +690,16 @@ charge_and_read(void *argument)
 	pe_pin_settings(pinned, lengthof(pinned));
 	if (scan.distributed)
 		pe_pin_settings(pinned_of_shards, lengthof(pinned_of_shards));
+	if (proof != NULL)
+	{
+		pe_pin_settings(pinned_of_views, lengthof(pinned_of_views));
+		pe_view_pin_settings(visit->dataset);
+	}
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan});
+	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan, proof});
 
 	spi = MemoryContextSwitchTo(d->context);
-	d->files = files_of(relation);
+	d->files = files_of(tables);
 	if (visit->charge != NULL)
 		reserve_charge(d, scan.plan);
 	else

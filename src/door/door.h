@@ -198,9 +198,10 @@ extern bytea *pe_door_specification(pe_reading reading, size_t size);
  * The most rows that a table can have, by its size: as many as fit its blocks if
  * they had nothing but the columns `stored`, which no row that counts leaves null.
  * A foreign table counts with what ANALYZE left of it, and shards with what their nodes say.  Where there are more
- * (another access method), more memory is taken.
+ * (another access method), more memory is taken.  A view that does not multiply the rows of a unit has at most those of
+ * its private tables together, and of one that does so many cells of a unit are read.
  */
-extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
+extern uint64 pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count);
 
 /*
  * How an accumulator cuts the rows of units (domain/units.h), with entries of

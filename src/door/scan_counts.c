@@ -295,7 +295,7 @@ cut_bytes(const counting *c, const pe_scan *scan)
 
 	if (dataset->unit == NULL)
 		return NULL;
-	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan),
+	return pe_door_cut(dataset, pe_door_rows_at_most(dataset, NULL, 0), pe_door_state_memory(scan),
 					   pe_unit_entry_size(cells));
 }
 

@@ -181,6 +181,18 @@ check_one_table(const pe_fit_question *question, const pe_scan *scan, bool in_me
 				 errhint("Choose another method, such as newton; or a superuser can raise pg_epsilon.max_memory.")));
 }
 
+/* Rows are collected as they are, not by their cells: nothing public would bound the memory that they take. */
+static void
+check_not_multiplied(const pe_dataset *dataset)
+{
+	if (dataset->max_rows_read > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models of a view that multiplies rows"),
+				 errhint("Fit over a view with one row for each unit or each row of a table: aggregate what is "
+						 "joined, GROUP BY the unit.")));
+}
+
 static void
 prepare_fit(void *argument, pe_scan *scan)
 {
@@ -188,8 +200,9 @@ prepare_fit(void *argument, pe_scan *scan)
 	const pe_fit_question *question = f->question;
 	int			stored;
 	char	  **names = never_null(question, &stored);
-	uint64		rows = pe_door_rows_at_most(question->dataset->relation, names, stored);
+	uint64		rows = pe_door_rows_at_most(question->dataset, names, stored);
 
+	check_not_multiplied(question->dataset);
 	f->in_memory = fits_memory(question, rows);
 	check_one_table(question, scan, f->in_memory);
 	f->cut = cut_bytes(question, rows, f->in_memory);

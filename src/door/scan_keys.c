@@ -82,10 +82,10 @@ divide(finding *f)
 {
 	const pe_dataset *dataset = f->question->dataset;
 	char	   *stored[1] = {f->question->column->name};
-	uint64		rows = pe_door_rows_at_most(dataset->relation, stored, 1);
+	uint64		rows = pe_door_rows_at_most(dataset, stored, 1);
 	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
 	/* a row without a key is collected with its unit: it may be shorter */
-	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset->relation, NULL, 0);
+	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset, NULL, 0);
 
 	divide_keys(f, rows, memory);
 	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));

@@ -133,7 +133,7 @@ rows_at_most(const pe_minimum_question *question)
 
 	for (int i = 0; i < question->count; i++)
 		names[i] = question->columns[i].name;
-	return pe_door_rows_at_most(question->dataset->relation, names, question->count);
+	return pe_door_rows_at_most(question->dataset, names, question->count);
 }
 
 static char *

@@ -120,7 +120,7 @@ prepare_period(void *argument, pe_scan *scan)
 	if (pe_time_type(dataset) != question->columns[0].type)
 		elog(ERROR, "the time of dataset \"%s\" is of another type", dataset->name);
 	if (dataset->unit != NULL)
-		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan),
+		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset, NULL, 0), pe_door_state_memory(scan),
 							 entry_size(question));
 	scan->statement = scan_statement(question, scan);
 	scan->parameters = m->cut == NULL ? 1 : 2;

@@ -350,6 +350,17 @@ are_weights(const List *terms, double unit)
 	return true;
 }
 
+static bool
+have_one_factor(const List *terms)
+{
+	const ListCell *cell;
+
+	foreach(cell, terms)
+		if (((const boxed_term *) lfirst(cell))->factor != ((const boxed_term *) linitial(terms))->factor)
+			return false;
+	return true;
+}
+
 /* What all factors are whole multiples of: the first of them, or a decimal unit; 0: nothing. */
 static double
 unit_of(const List *terms)
@@ -431,7 +442,8 @@ pe_over_cube_terms(pe_over_cube *o, const pe_wanted *wanted, const List *terms)
 	foreach(cell, boxed_terms(o, wanted, terms))
 	{
 		const alike_terms *alike = lfirst(cell);
-		double		unit = list_length(alike->terms) > 1 ? unit_of(alike->terms) : 0;
+		bool		joins = list_length(alike->terms) > 1 && (!o->apart || have_one_factor(alike->terms));
+		double		unit = joins ? unit_of(alike->terms) : 0;
 
 		if (unit != 0)
 			made = lappend(made, summand_of(o, joined(o, alike, unit)));

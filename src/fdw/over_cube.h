@@ -29,6 +29,7 @@ typedef struct pe_over_cube
 	const pe_sight *sight;
 	const pe_groups *groups;
 	const pe_condition *where;	/* that is not applied to the answer */
+	bool		apart;			/* each value is a box of its own: a box with weights is no group (ask/suppress.h) */
 	List	   *aggregates;		/* char *, each once */
 	List	   *variants;		/* pe_box * */
 	int32		queries;		/* of each variant */

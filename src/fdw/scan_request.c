@@ -19,6 +19,7 @@
 
 #include "server/arguments.h"
 #include "ask/answers.h"
+#include "ask/suppress.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -312,6 +313,7 @@ begin_request(pe_select *s, List *aggregates)
 	pe_request *request = &s->call.call.request;
 
 	pe_request_init(request, PE_ASK_SUMS, PE_FRONT_SELECT);
+	request->min_count = pe_fdw_min_count(s->plan->relation);
 	request->dataset = pstrdup(s->sight->dataset);
 	request->sums.aggregate = texts_of(aggregates);
 	request->sums.aggregates = list_length(aggregates);
@@ -329,6 +331,8 @@ ask_cube(pe_select *s)
 	pe_over_cube *o = &s->over;
 
 	*o = (pe_over_cube) {
+		.apart = s->cube->stored != NULL &&
+		pe_suppress_rule(s->cube->stored->release.dataset, pe_fdw_min_count(s->plan->relation)).units > 0,
 		.cube = s->cube, .sight = s->sight, .groups = s->groups, .where = where_before(s, &applied)
 	};
 	pe_over_cube_begin(o);
@@ -639,17 +643,24 @@ only_variant(const List *summands)
 	return summands != NIL ? ((const pe_summand *) linitial(summands))->variant : -1;
 }
 
+static int32 *
+groups_of(const List *queries, int32 first)
+{
+	int32	   *group = palloc(Max(list_length(queries), 1) * sizeof(*group));
+	const ListCell *cell;
+
+	foreach(cell, queries)
+		group[foreach_current_index(cell)] = first + lfirst_int(cell);
+	return group;
+}
+
 static pe_aggregate_result
 sum_of_variant(const pe_select *s, const pe_aggregate_call *call, const List *summands, int variant,
 			   const List *queries)
 {
 	pe_terms	terms = terms_of(summands, variant);
-	int32	   *group = palloc(list_length(queries) * sizeof(*group));
-	const ListCell *cell;
 
-	foreach(cell, queries)
-		group[foreach_current_index(cell)] = variant * s->over.queries + lfirst_int(cell);
-	return pe_aggregate_call_sum(call, group, list_length(queries), &terms);
+	return pe_aggregate_call_sum(call, groups_of(queries, variant * s->over.queries), list_length(queries), &terms);
 }
 
 /* What terms of several variants have in common is not known. */
@@ -870,9 +881,42 @@ tell_noise(const pe_select *s)
 		pe_aggregate_result r = answer_of(s, &s->call, sum, lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		pe_near_zero_add(&count, r.estimate, r.stderr_);
+		if (!isnan(r.estimate))
+			pe_near_zero_add(&count, r.estimate, r.stderr_);
 	}
 	pe_near_zero_tell(&count, ", or SET pg_epsilon.hide_below_all = on");
+}
+
+/* A group is hidden if any of its aggregates is: of what is unknown otherwise there is an interval. */
+static bool
+is_hidden(const pe_select *s, const pe_row_of_select *row)
+{
+	bool		hidden = false;
+
+	for (int i = 0; i < s->targets; i++)
+		if (s->target[i]->terms != NIL)
+		{
+			pe_aggregate_result r = answer_of(s, &s->call, s->target[i], row);
+
+			hidden |= isnan(r.estimate) && isnan(r.lower);
+		}
+	return hidden;
+}
+
+static void
+tell_hidden(const pe_select *s)
+{
+	int32		hidden = 0;
+	ListCell   *cell;
+
+	if (s->call.aggregation->min.units == 0)
+		return;
+	foreach(cell, s->rows)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hidden += is_hidden(s, lfirst(cell));
+	}
+	pe_aggregate_call_tell_hidden(&s->call, hidden, list_length(s->rows));
 }
 
 /* It is the last aggregate, and the same in every group. */
@@ -880,9 +924,11 @@ static void
 tell_dropped(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
-	int			last = g->aggregates - 1;
+	int			last = s->call.call.request.sums.aggregates - 1;
 	const pe_aggregate_result *r = pe_aggregate_call_result_of(&s->call, 0, last);
 
+	if (isnan(r->estimate))
+		return;					/* of too few units */
 	ereport(NOTICE,
 			(errmsg("the cut to %d rows of each unit dropped about %.0f rows (+- %.3g)", g->asked.dataset->max_rows,
 					fmax(rint(r->estimate), 0), r->stderr_),
@@ -900,6 +946,7 @@ pe_select_answer(pe_select *s)
 	pe_aggregate_call_answer(&s->call);
 	if (s->hide_below_all && count > 0)
 		s->together = pe_aggregate_call_together(&s->call, count);
+	tell_hidden(s);
 	tell_noise(s);
 	if (s->counts_dropped)
 		tell_dropped(s);
@@ -1041,6 +1088,25 @@ array_text(char **text, int count)
 								 PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT)));
 }
 
+/* Those of the request, and the counts that it needs besides (ask/suppress.h). */
+static int
+aggregates_asked(const pe_select *s)
+{
+	return s->call.aggregation != NULL ? s->call.aggregation->aggregates : s->call.call.request.sums.aggregates;
+}
+
+static char **
+texts_asked(const pe_select *s)
+{
+	int			count = aggregates_asked(s);
+	char	  **text = palloc(Max(count, 1) * sizeof(char *));
+
+	for (int i = 0; i < count; i++)
+		text[i] = i < s->call.call.request.sums.aggregates ? s->call.call.request.sums.aggregate[i]
+			: s->call.aggregation->text[i];
+	return text;
+}
+
 char *
 pe_select_request_text(const pe_select *s)
 {
@@ -1053,7 +1119,7 @@ pe_select_request_text(const pe_select *s)
 		return pe_over_cube_text(&s->over);
 	initStringInfo(&text);
 	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
-					 quote_literal_cstr(array_text(request->sums.aggregate, request->sums.aggregates)));
+					 quote_literal_cstr(array_text(texts_asked(s), aggregates_asked(s))));
 	if (request->attributes > 0)
 		appendStringInfo(&text, ", \"by\" => %s",
 						 quote_literal_cstr(array_text(request->attribute, request->attributes)));
@@ -1089,7 +1155,7 @@ pe_select_quote_text(const pe_select *s)
 	double		left;
 	double	   *errors;
 	double		error;
-	int			last = s->call.aggregation->aggregates - 1;
+	int			last = s->call.call.request.sums.aggregates - 1;
 	StringInfoData text;
 
 	if (s->cube != NULL)

@@ -88,6 +88,12 @@ pe_fdw_rows_per_unit(Oid relation)
 }
 
 int
+pe_fdw_min_count(Oid relation)
+{
+	return whole_option(relation, "min_count");
+}
+
+int
 pe_fdw_cells_per_unit(Oid relation)
 {
 	return whole_option(relation, "cells_per_unit");
@@ -215,7 +221,8 @@ check_option(const DefElem *option, Oid catalog)
 	bool		of_table = catalog == ForeignTableRelationId;
 	bool		is_number = strcmp(option->defname, "epsilon") == 0 || strcmp(option->defname, "max_stderr") == 0;
 	bool		is_whole = strcmp(option->defname, "rows_per_unit") == 0 ||
-		strcmp(option->defname, "cells_per_unit") == 0 || strcmp(option->defname, "count_dropped") == 0;
+		strcmp(option->defname, "cells_per_unit") == 0 || strcmp(option->defname, "count_dropped") == 0 ||
+		strcmp(option->defname, "min_count") == 0;
 	bool		is_name = strcmp(option->defname, "dataset") == 0 ||
 		strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
@@ -233,7 +240,8 @@ check_option(const DefElem *option, Oid catalog)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
 				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, "
-						 "cells_per_unit, count_dropped, cut_bins, hide_below, hide_below_all, release and payload; "
+						 "cells_per_unit, count_dropped, min_count, cut_bins, hide_below, hide_below_all, release "
+						 "and payload; "
 						 "their columns have attribute.")));
 }
 

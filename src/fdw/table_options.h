@@ -35,6 +35,9 @@ extern int	pe_fdw_cut_bins(Oid relation);
 extern double pe_fdw_hide_below(Oid relation);
 extern bool pe_fdw_hide_below_all(Oid relation);
 
+/* A higher minimum frequency than the dataset's (ask/suppress.h); 0: none. */
+extern int	pe_fdw_min_count(Oid relation);
+
 /* How many rows and cells of a unit count, by options; 0: as the dataset says. */
 extern int	pe_fdw_rows_per_unit(Oid relation);
 extern int	pe_fdw_cells_per_unit(Oid relation);

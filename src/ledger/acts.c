@@ -101,8 +101,13 @@ static pe_statement dataset_value = {NULL, "SELECT "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
 	"'time', time_attribute, 'append_only', nullif(append_only, false), 'max_blocks', max_blocks, 'block_months', "
 	"nullif(block_months, 0), 'block_days', nullif(block_days, 0), 'block_zone', block_zone, 'accounting', "
-	"accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
-	"FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
+	"accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version, 'same_cap_as', "
+	"(SELECT k.dataset FROM dp_ledger.dataset k WHERE k.id = d.cap_id), 'view', view_identity, 'tables', "
+	"(SELECT pg_catalog.jsonb_object_agg(t.relation_schema || '.' || t.relation_name, t.rule) "
+	"FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'keys', nullif(view_keys, '{}'), "
+	"'functions', nullif(view_functions, '{}'), 'never_fails', nullif(never_fails, false), 'max_rows_read', "
+	"max_rows_read, 'min_count', min_count)) FROM dp_ledger.dataset d WHERE id = $1 AND $2 IS NULL", 2,
+{INT8OID, TEXTOID}};
 
 /* Points that are too long to be read are shown by their hash: only whether they are the same matters then. */
 static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, "

@@ -27,6 +27,7 @@
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 
 /* What the locked row of a dataset says of where it was written. */
 typedef struct record
@@ -78,16 +79,18 @@ lock_record(const pe_dataset *dataset, record *r)
  * ------------------------------------------------------------------
  */
 
-/* The table of the recorded name; InvalidOid if there is none. */
+/* The table of the recorded name, or the view if it was one; InvalidOid if there is none. */
 static Oid
-table_named(const record *r)
+table_named(const record *r, bool is_view)
 {
 	Oid			schema = get_namespace_oid(r->schema, true);
 	Oid			relation = OidIsValid(schema) ? get_relname_relid(r->name, schema) : InvalidOid;
 	char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
 
-	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_FOREIGN_TABLE
-		? relation : InvalidOid;
+	if (is_view ? kind == RELKIND_VIEW : kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE ||
+		kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_MATVIEW)
+		return relation;
+	return InvalidOid;
 }
 
 /* Whether the dataset was written in this database, for a table that still is but has another name. */
@@ -106,7 +109,7 @@ static Oid
 find_table(const pe_dataset *dataset, const record *r)
 {
 	int			level = !r->dropped ? ERROR : dataset->frozen ? NOTICE : DEBUG1;
-	Oid			relation = table_named(r);
+	Oid			relation = table_named(r, dataset->view_identity != NULL);
 	char	   *name = quote_qualified_identifier(r->schema, r->name);
 
 	if (was_renamed(dataset, r, relation))
@@ -147,7 +150,7 @@ lock_table(const pe_dataset *dataset, const record *r)
 	pe_registration_lock(relation);
 	if (find_table(dataset, r) != relation)
 		raise_changed(dataset);
-	pe_relation_check(relation);
+	pe_relation_check(relation, dataset->view_identity != NULL);
 	return relation;
 }
 
@@ -418,6 +421,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 	if (moved)
 	{
 		pe_dataset_place(dataset->id, relation, pe_identity_is_local(r->identity, relation));
+		pe_families_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
 		if (!r->dropped)

@@ -91,7 +91,7 @@ pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 static List *
 rows_of(const pe_dataset *dataset)
 {
-	Datum		key[1] = {Int64GetDatum(dataset->id)};
+	Datum		key[1] = {Int64GetDatum(dataset->cap_id)};
 	List	   *rows;
 
 	pe_access_check_serial();

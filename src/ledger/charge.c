@@ -29,6 +29,7 @@
 #include "ledger/models.h"
 #include "ledger/series.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "server/row.h"
 #include "ledger/strategies.h"
 #include "ledger/relation.h"
@@ -97,14 +98,26 @@ typedef struct account
 	pe_row	   *row;
 } account;
 
-/* A dataset, locked, and those of its budgets that are. */
-typedef struct book
+/* A dataset that is asked, locked, whose cap is a book's. */
+typedef struct member
 {
-	int64		dataset_id;
+	int64		id;
 	char	   *name;
 	Oid			relation;
 	int64		version;
 	int			declarations;
+	int64		cap_id;
+	bool		changed;
+	pe_row	   *row;			/* NULL: that of the book */
+} member;
+
+/* A dataset with a cap, locked, and those of its budgets that are. */
+typedef struct book
+{
+	member	   *asked;			/* which of those that share the cap the request in hand is of */
+	int64		dataset_id;
+	char	   *name;
+	Oid			relation;
 	pe_accounting accounting;	/* of the cap */
 	bool		has_blocks;		/* limit and spent are of each of them (time_blocks.h) */
 	pe_amount	limit;
@@ -121,6 +134,7 @@ typedef struct book
 struct pe_batch
 {
 	List	   *books;
+	List	   *members;
 	MemoryContext context;
 	pe_access	access;
 };
@@ -192,8 +206,6 @@ book_of_row(pe_row *row)
 	b->relation = (Oid) pe_row_int64(row, "relation_oid");
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
-	b->version = pe_row_int64(row, "version");
-	b->declarations = (int) pe_row_int64(row, "declarations");
 	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	b->has_blocks = pe_row_int64(row, "max_blocks") > 0;
 	b->charges = pe_row_int64(row, "charges");
@@ -243,6 +255,16 @@ lock_numbered(const char *table, const char *index, int64 id)
 }
 
 static book *
+add_book(pe_batch *batch, pe_row *row)
+{
+	book	   *b = book_of_row(row);
+
+	check_chain(b);
+	batch->books = lappend(batch->books, b);
+	return b;
+}
+
+static book *
 open_book(pe_batch *batch, int64 dataset_id)
 {
 	book	   *b = find_book(batch, dataset_id);
@@ -255,9 +277,63 @@ open_book(pe_batch *batch, int64 dataset_id)
 		return NULL;
 	if (pe_row_bool(row, "dropped"))
 		raise_stale();
-	b = book_of_row(row);
-	check_chain(b);
-	batch->books = lappend(batch->books, b);
+	return add_book(batch, row);
+}
+
+static member *
+find_member(pe_batch *batch, int64 dataset_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, batch->members)
+		if (((member *) lfirst(cell))->id == dataset_id)
+			return lfirst(cell);
+	return NULL;
+}
+
+static member *
+member_of_row(pe_row *row)
+{
+	member	   *m = palloc0(sizeof(*m));
+
+	m->id = pe_row_int64(row, "id");
+	m->name = pe_row_text(row, "dataset");
+	m->relation = (Oid) pe_row_int64(row, "relation_oid");
+	m->version = pe_row_int64(row, "version");
+	m->declarations = (int) pe_row_int64(row, "declarations");
+	m->cap_id = pe_row_int64(row, "cap_id");
+	if (m->cap_id == 0)
+		m->cap_id = m->id;
+	else if (pe_identity_is_frozen(pe_row_text(row, "identity"), m->relation))
+		raise_frozen(m->name, "It was registered in another cluster, timeline or database.");
+	return m;
+}
+
+/* The dataset that is asked, and the one that has its cap, which is mostly itself; false if somebody else holds one. */
+static book *
+open_asked(pe_batch *batch, int64 dataset_id)
+{
+	member	   *m = find_member(batch, dataset_id);
+	book	   *b = m != NULL ? find_book(batch, m->cap_id) : NULL;
+
+	if (m == NULL)
+	{
+		pe_row	   *row = lock_numbered("dataset", "dataset_pkey", dataset_id);
+
+		if (row == NULL)
+			return NULL;
+		if (pe_row_bool(row, "dropped"))
+			raise_stale();
+		m = member_of_row(row);
+		b = m->cap_id == m->id ? find_book(batch, m->id) : open_book(batch, m->cap_id);
+		if (b == NULL && m->cap_id == m->id)
+			b = add_book(batch, row);
+		if (b == NULL)
+			return NULL;
+		m->row = m->cap_id != m->id ? row : NULL;
+		batch->members = lappend(batch->members, m);
+	}
+	b->asked = m;
 	return b;
 }
 
@@ -285,7 +361,7 @@ open_both(pe_batch *batch, const pe_charge_request *request, book **b, account *
 {
 	MemoryContext spi = MemoryContextSwitchTo(batch->context);
 
-	*b = open_book(batch, request->dataset_id);
+	*b = open_asked(batch, request->dataset_id);
 	*a = *b != NULL ? open_account(*b, request->budget_id) : NULL;
 	MemoryContextSwitchTo(spi);
 	return *a != NULL;
@@ -308,7 +384,7 @@ static void
 note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
 {
 	List	   *relations = request->relations != NIL ? request->relations
-		: pe_lineage_order(b->relation, pe_relation_heirs(b->relation, NoLock));
+		: pe_lineage_order(b->asked->relation, pe_families_read(pe_dataset_recall(b->asked->id)));
 	char	   *names = pe_lineage_names(relations);
 	int			count = list_length(relations);
 	Oid		   *oids = palloc(count * sizeof(Oid));
@@ -364,7 +440,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 	bool		pure = a->accounting == PE_PURE;
 	bool		cap_pure = b->accounting == PE_PURE;
 	pe_charge_line line = {
-		.dataset_id = b->dataset_id, .seq = b->charges + 1, .dataset = b->name,
+		.dataset_id = b->dataset_id, .seq = b->charges + 1, .dataset = b->asked->name,
 		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
@@ -382,7 +458,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		note_relations(request, b, &line);
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
 	b->charges++;
-	b->changed = true;
+	b->changed = b->asked->changed = true;
 	spend(b, a->budget_id, a->per_block, request->blocks, cost, &a->spent, &a->charged);
 	spend(b, 0, b->has_blocks, request->blocks, cap_cost, &b->spent, &b->charged);
 	return line.id;
@@ -427,8 +503,10 @@ shortage_of(const account *a, pe_amount spent, pe_amount cost)
 static void
 check_current(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a)
 {
-	if (b->version != request->version || b->declarations != request->declarations || request->replay_only ||
-		(request->relations != NIL && linitial_oid(request->relations) != b->relation) ||
+	const member *m = b->asked;
+
+	if (m->version != request->version || m->declarations != request->declarations || request->replay_only ||
+		(request->relations != NIL && linitial_oid(request->relations) != m->relation) ||
 		a->accounting != price->accounting || (price->amount.epsilon_nano <= 0 && price->amount.rho_nano <= 0))
 		raise_stale();
 }
@@ -508,7 +586,7 @@ write_prolonged(const pe_charge_request *request, const pe_charge_price *price, 
 	pe_amount	before = paid_before(request);
 	bool		has_new = find_new_blocks(request, b, &of_new);
 
-	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
+	(void) pe_series_check_open(request->series, b->asked->id, b->asked->version);
 	pe_series_prolong(request->series->created, request->series->id, price->amount.rho_nano);
 	if (has_new)
 		(void) write_charge(&of_new, a->per_block ? before : nothing, b, a, before, 0);
@@ -583,7 +661,7 @@ write_period_line(const pe_charge_request *request, pe_amount cost, book *b, acc
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "{\"kind\": \"%s\", \"series\": ", kind);
-	escape_json(&text, pe_series_check_open(request->series, b->dataset_id, b->version));
+	escape_json(&text, pe_series_check_open(request->series, b->asked->id, b->asked->version));
 	appendStringInfo(&text, ", \"period\": %d, %s}", request->series->period + 1, what);
 	own.request = text.data;
 	return write_charge(&own, cost, b, a, cap_cost, 0);
@@ -604,7 +682,7 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 	if (!open_both(batch, request, &b, &a))
 		return;
 	check_current(request, price, b, a);
-	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
+	(void) pe_series_check_open(request->series, b->asked->id, b->asked->version);
 	if (b->has_blocks && !pe_series_has_blocks(request->series, request->blocks))
 		raise_stale();
 	attempt = pe_series_next_attempt(request->series);
@@ -801,6 +879,21 @@ write_book(const book *b)
 	pe_row_update(b->row, PE_FIELDS(fields));
 }
 
+/* The names of a table as they are now, of a dataset whose cap is another row's. */
+static void
+write_member(const member *m)
+{
+	pe_field	fields[] = {
+		PE_TEXT("owner", GetUserNameFromId(pe_relation_owner(m->relation), true)),
+		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(m->relation))),
+		PE_TEXT("relation_name", get_rel_name(m->relation))
+	};
+
+	if (fields[0].isnull || fields[1].isnull || fields[2].isnull)
+		raise_stale();			/* the table was dropped meanwhile */
+	pe_row_update(m->row, PE_FIELDS(fields));
+}
+
 static pe_anchor_link
 link_of(const book *b)
 {
@@ -818,6 +911,13 @@ pe_batch_end(pe_batch *batch, int *count)
 	ListCell   *inner;
 
 	*count = 0;
+	foreach(cell, batch->members)
+	{
+		const member *m = lfirst(cell);
+
+		if (m->changed && m->row != NULL)
+			write_member(m);
+	}
 	foreach(cell, batch->books)
 	{
 		book	   *b = lfirst(cell);

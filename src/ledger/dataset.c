@@ -15,6 +15,7 @@
 #include "server/access.h"
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "server/row.h"
 
 pe_accounting
@@ -39,6 +40,30 @@ pe_spent_of_row(const pe_row *row)
 {
 	return (pe_amount) {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"),
 		pe_row_int64(row, "epsilon_spent")};
+}
+
+/*
+ * Limits, what is spent, and how it is counted are those of the cap; a ledger that is frozen, or
+ * was changed here, is so for all that share it.
+ */
+static void
+take_cap(pe_dataset *dataset)
+{
+	Datum		key[1] = {Int64GetDatum(dataset->cap_id)};
+	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
+	pe_dataset *cap;
+
+	if (row == NULL)
+		elog(ERROR, "the cap of dataset \"%s\" is gone", dataset->name);
+	cap = pe_dataset_of_row(row);
+	dataset->accounting = cap->accounting;
+	dataset->epsilon = cap->epsilon;
+	dataset->delta = cap->delta;
+	dataset->delta_share = cap->delta_share;
+	dataset->limit = cap->limit;
+	dataset->spent = cap->spent;
+	dataset->frozen = dataset->frozen || cap->frozen;
+	dataset->changed_here = dataset->changed_here || cap->changed_here;
 }
 
 pe_dataset *
@@ -79,11 +104,26 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->version = (int) pe_row_int64(row, "version");
 	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
 	dataset->declarations = (int) pe_row_int64(row, "declarations");
+	dataset->min_count = (int) pe_row_int64(row, "min_count");
 	dataset->public_id = pe_row_text(row, "public_id");
 	dataset->identity = pe_row_text(row, "identity");
 	dataset->dropped = pe_row_bool(row, "dropped");
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
 	dataset->changed_here = pe_row_changed_here(row);
+	dataset->view_identity = pe_row_text(row, "view_identity");
+	if (dataset->view_identity != NULL)
+	{
+		dataset->view_key = pe_row_texts(row, "view_keys", &dataset->view_keys);
+		dataset->view_function = pe_row_texts(row, "view_functions", &dataset->view_functions);
+		dataset->view_setting = pe_row_texts(row, "view_settings", &dataset->view_settings);
+		dataset->never_fails = pe_row_bool(row, "never_fails");
+		dataset->max_rows_read = (int) pe_row_int64(row, "max_rows_read");
+	}
+	dataset->cap_id = pe_row_int64(row, "cap_id");
+	if (dataset->cap_id != 0)
+		take_cap(dataset);
+	else
+		dataset->cap_id = dataset->id;
 	return dataset;
 }
 
@@ -151,6 +191,12 @@ pe_dataset_load(const char *name)
 	if (row == NULL)
 		refuse_unknown(name);
 	return pe_dataset_of_row(row);
+}
+
+pe_dataset *
+pe_dataset_of_cap(const pe_dataset *dataset)
+{
+	return pe_dataset_recall(dataset->cap_id);
 }
 
 void
@@ -373,7 +419,21 @@ newest_first(const ListCell *a, const ListCell *b)
 	return (i < j) - (i > j);
 }
 
-/* The datasets of a table that are of here, added to a list. */
+/* Added to a list if it is of here. */
+static List *
+add_dataset(List *datasets, pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	if (dataset == NULL || dataset->frozen)
+		return datasets;
+	foreach(cell, datasets)
+		if (((pe_dataset *) lfirst(cell))->id == dataset->id)
+			return datasets;
+	return lappend(datasets, dataset);
+}
+
+/* The datasets of a table, or of views that have it as a private one, added to a list. */
 static List *
 add_datasets(List *datasets, Oid relation)
 {
@@ -381,12 +441,9 @@ add_datasets(List *datasets, Oid relation)
 	ListCell   *cell;
 
 	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
-	{
-		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
-
-		if (!dataset->frozen)
-			datasets = lappend(datasets, dataset);
-	}
+		datasets = add_dataset(datasets, pe_dataset_of_row(lfirst(cell)));
+	foreach(cell, pe_families_of_table(relation, false))
+		datasets = add_dataset(datasets, pe_dataset_recall(*(int64 *) lfirst(cell)));
 	return datasets;
 }
 
@@ -406,16 +463,20 @@ void
 pe_dataset_check_alone(const pe_dataset *dataset)
 {
 	ListCell   *cell;
+	ListCell   *inner;
 
-	foreach(cell, pe_datasets_of_family(dataset->relation))
-	{
-		pe_dataset *other = lfirst(cell);
+	foreach(cell, pe_families_private(dataset))
+		foreach(inner, pe_datasets_of_family(lfirst_oid(cell)))
+		{
+			pe_dataset *other = lfirst(inner);
 
-		if (!other->dropped && other->id != dataset->id)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
-					 errdetail("One of their tables came to inherit from the other."),
-					 errhint("The owner can drop one of them.")));
-	}
+			if (!other->dropped && other->cap_id != dataset->cap_id && pe_families_entitled(other, lfirst_oid(cell)))
+				ereport(ERROR,
+						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+						 errdetail("One of their tables came to inherit from the other."),
+						 errhint("The owner can drop one of them.")));
+		}
+	if (dataset->view_identity != NULL)
+		pe_families_check(dataset, pe_families_of(dataset));
 }

@@ -55,6 +55,18 @@ typedef struct pe_dataset
 	int			as_of;			/* attributes are loaded as they were declared at that number; 0: as they are */
 	int			used;			/* the highest number since which an attribute that was loaded is declared as it is */
 	bool		past;			/* one of them is no longer declared so */
+	int			min_count;		/* groups of fewer units are shown to the owner alone; 0: all are to everybody */
+	int64		cap_id;			/* the dataset whose cap, budgets and chain of charges it has; its own, else */
+	List	   *families;		/* of a view that is to be registered (families.h); NIL: as they are stored */
+	char	   *view_identity;	/* of all that the proof of a view rested on (view/proof.h); NULL: no view */
+	int			view_keys;		/* the owner's words on a view */
+	char	  **view_key;
+	int			view_functions;
+	char	  **view_function;
+	bool		never_fails;
+	int			max_rows_read;	/* of a unit, the rows of so many cells; 0: all */
+	int			view_settings;	/* name and value, one after the other, that expressions may depend on */
+	char	  **view_setting;
 	char	   *public_id;		/* a random name that no other dataset has */
 	char	   *identity;
 	bool		dropped;		/* unregistered; its spending is kept */
@@ -74,6 +86,9 @@ pe_dataset_declared(const pe_dataset *dataset)
  * latest snapshot.
  */
 extern pe_dataset *pe_dataset_load(const char *name);
+
+/* The one whose cap it has, which may be itself; its budgets and charges are that one's. */
+extern pe_dataset *pe_dataset_of_cap(const pe_dataset *dataset);
 
 /* The same by its number; NULL if it was dropped. */
 extern pe_dataset *pe_dataset_load_by_id(int64 id);
@@ -191,7 +206,8 @@ extern void pe_dataset_check_alone(const pe_dataset *dataset);
 
 /*
  * Registers declared->relation: name, cap (epsilon, delta, delta_share), unit, max_rows, neighbours, private_column,
- * max_change, change_all and accounting are as declared; the rest is not looked at.
+ * max_change, change_all and accounting are as declared, so what is of a view, and cap_id (0: a cap of its own);
+ * the rest is not looked at.
  */
 extern void pe_dataset_register(const pe_dataset *declared);
 
@@ -220,7 +236,13 @@ extern void pe_dataset_place(int64 id, Oid relation, bool same_table);
  */
 extern void pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason);
 
+/* A view was proved again: its identity and its families are as in `proved` from now on. */
+extern void pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved);
+
 extern void pe_dataset_unregister(const pe_dataset *dataset);
 extern int	pe_dataset_new_version(const pe_dataset *dataset);
+
+/* units: 0: none. */
+extern void pe_dataset_set_min_count(const pe_dataset *dataset, int units);
 
 #endif

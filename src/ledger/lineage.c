@@ -16,6 +16,7 @@
 #include "server/access.h"
 #include "ledger/anchor.h"
 #include "ledger/chain.h"
+#include "ledger/families.h"
 #include "server/settings.h"
 #include "ledger/lineage.h"
 #include "ledger/relation.h"
@@ -232,7 +233,7 @@ carried_from(const pe_dataset *dataset, const pe_dataset *other)
 		"coalesce(sum(cap_epsilon), 0)::int8 FROM dp_ledger.charge WHERE dataset_id = $1 "
 		"AND function = '" PE_CARRIED "' AND (request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) "
 		"'dataset_id')::int8 = $2", 2, {INT8OID, INT8OID}};
-	Datum		values[2] = {Int64GetDatum(dataset->id), Int64GetDatum(other->id)};
+	Datum		values[2] = {Int64GetDatum(dataset->cap_id), Int64GetDatum(other->id)};
 	pe_access	access;
 	pe_amount	cost;
 
@@ -262,7 +263,7 @@ pe_lineage_check(const pe_dataset *dataset, List *relations)
 {
 	ListCell   *cell;
 
-	foreach(cell, others_of(dataset->id, relations))
+	foreach(cell, others_of(dataset->cap_id, relations))
 	{
 		pe_dataset *other = lfirst(cell);
 		pe_amount	left;
@@ -383,7 +384,7 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = r.relation_schema "
 		"WHERE d.id <> $1 AND c.oid = ANY ($2) AND (d.relation_schema, d.relation_name) <> (r.relation_schema, "
 		"r.relation_name)", 2, {INT8OID, OIDARRAYOID}};
-	Datum		values[2] = {Int64GetDatum(dataset->id), pe_oid_array(relations)};
+	Datum		values[2] = {Int64GetDatum(dataset->cap_id), pe_oid_array(relations)};
 	pe_access	access;
 	List	   *frozen = NIL;
 	uint64		rows;
@@ -425,7 +426,7 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const 
 	initStringInfo(&text);
 	append_key(&text, "dataset", other->name);
 	appendStringInfo(&text, ", \"dataset_id\": " INT64_FORMAT "}", other->id);
-	append_line(dataset, role, PE_CARRIED, text.data, left);
+	append_line(pe_dataset_of_cap(dataset), role, PE_CARRIED, text.data, left);
 	dataset->spent.rho_nano += left.rho_nano;
 	dataset->spent.delta_atto += left.delta_atto;
 	dataset->spent.epsilon_nano += left.epsilon_nano;
@@ -434,7 +435,7 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const 
 void
 pe_lineage_carry(const pe_dataset *dataset)
 {
-	List	   *relations = pe_relation_heirs(dataset->relation, NoLock);
+	List	   *relations = pe_families_read(dataset);
 	pe_dataset	with = *dataset;
 	char	   *role = GetUserNameFromId(GetUserId(), false);
 	ListCell   *cell;
@@ -442,7 +443,7 @@ pe_lineage_carry(const pe_dataset *dataset)
 
 	pe_access_begin(&access);
 	check_no_frozen_whole(dataset, relations);
-	foreach(cell, others_of(dataset->id, relations))
+	foreach(cell, others_of(dataset->cap_id, relations))
 		carry_from(&with, lfirst(cell), relations, role);
 	pe_access_end(&access);
 }

@@ -22,6 +22,7 @@
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "server/row.h"
 #include "server/values.h"
 
@@ -61,14 +62,23 @@ lock_name(const char *name)
 	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), PE_LOCK_NAME);
 }
 
+/* Whether it shared the cap that the new one is to share, or had one of its own, as the new one is to have. */
+static bool
+had_cap_of(const pe_dataset *old, const pe_dataset *declared)
+{
+	return declared->cap_id == 0 ? old->cap_id == old->id : old->cap_id == declared->cap_id && old->cap_id != old->id;
+}
+
 /*
- * The row that drop_dataset left of the same relation; NULL if there is none.
- * 42710 if the relation, an ancestor or a descendant is a dataset; 55000 if one
- * of the others was, and lost something that a cap of this one would not count.
+ * The row that drop_dataset left of the same relation, under the same kind of cap; NULL if there is none.
+ * 42710 if the relation, an ancestor or a descendant is a dataset with another cap; 55000 if one
+ * of the others was, and lost something that a cap of this one would not count.  What a view, or a dataset with
+ * another cap, has read counts by its lines (lineage.h), so that a view begins anew.
  */
 static pe_dataset *
-find_unregistered(Oid relation)
+find_unregistered(const pe_dataset *declared)
 {
+	Oid			relation = declared->relation;
 	pe_dataset *same = NULL;
 	ListCell   *cell;
 
@@ -76,14 +86,21 @@ find_unregistered(Oid relation)
 	{
 		pe_dataset *old = lfirst(cell);
 
-		if (!old->dropped)
+		if (!pe_families_entitled(old, relation))
+			continue;
+		if (!old->dropped && (declared->cap_id == 0 || old->cap_id != declared->cap_id))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_OBJECT),
 					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
-							get_rel_name(relation), old->name)));
+							get_rel_name(relation), old->name),
+					 errhint("Datasets of the same tables share a cap: same_cap_as => %s.",
+							 quote_literal_cstr(old->name))));
+		if (!old->dropped || old->view_identity != NULL || declared->view_identity != NULL)
+			continue;
 		if (old->relation == relation)
-			same = same == NULL ? old : same;
-		else if (old->spent.rho_nano > 0 || old->spent.epsilon_nano > 0)
+			same = same == NULL && had_cap_of(old, declared) ? old : same;
+		else if (old->view_identity == NULL && old->cap_id != declared->cap_id &&
+				 (old->spent.rho_nano > 0 || old->spent.epsilon_nano > 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
@@ -172,6 +189,9 @@ check_not_exchanged(const pe_dataset *old, const char *column, AttrNumber number
 bool
 pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
 {
+	/* of a view the rules of its tables say whose rows they are, not the name of a column */
+	if (old->view_identity != NULL || declared->view_identity != NULL)
+		return strcmp(old->neighbours, declared->neighbours) == 0 && pe_families_agree(old, declared);
 	return same_text(old->unit, declared->unit) && strcmp(old->neighbours, declared->neighbours) == 0 &&
 		same_text(old->private_column, declared->private_column) && old->max_change == declared->max_change &&
 		old->change_all == declared->change_all;
@@ -296,6 +316,42 @@ new_bytes(int size)
 	return bytes;
 }
 
+/* The dataset whose cap is shared stays while it is. */
+static void
+lock_cap(int64 cap_id)
+{
+	static pe_statement lock = {NULL, "SELECT FROM dp_ledger.dataset WHERE id = $1 AND NOT dropped "
+		"AND cap_id IS NULL FOR UPDATE", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(cap_id)};
+
+	if (pe_access_write(&lock, values, NULL) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the dataset whose cap is to be shared was dropped meanwhile")));
+}
+
+/* 55000 if the budgets came to exceed the cap together by what was carried to it: it would decide then. */
+static void
+check_grants(const pe_dataset *before)
+{
+	pe_dataset *dataset = pe_dataset_load(before->name);
+	pe_amount	promised;
+	pe_amount	cap_left;
+	pe_access	access;
+
+	if (dataset->spent.rho_nano == before->spent.rho_nano && dataset->spent.epsilon_nano == before->spent.epsilon_nano)
+		return;
+	pe_access_begin(&access);
+	pe_grants_read(dataset->cap_id, 0, dataset->accounting, &promised, &cap_left);
+	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
+				 errdetail("The cap counts what the other table has lost already."),
+				 errhint("Revoke budgets first; dp.grant_budget grants them again.")));
+	pe_access_end(&access);
+}
+
 /* Under the locks of the name and of the table. */
 static void
 register_table(const pe_dataset *declared)
@@ -306,6 +362,7 @@ register_table(const pe_dataset *declared)
 										declared->delta_share);
 	bool		has_values = declared->private_column != NULL;
 	bool		has_blocks = declared->max_blocks > 0;
+	bool		is_view = declared->view_identity != NULL;
 	bytea	   *key = new_bytes(HASH_SIZE);
 	pe_field	fields[] = {
 		PE_TEXT("dataset", declared->name),
@@ -337,20 +394,33 @@ register_table(const pe_dataset *declared)
 		PE_IF(has_blocks, PE_INT4("max_blocks", declared->max_blocks)),
 		PE_IF(has_blocks, PE_INT4("block_months", declared->block_months)),
 		PE_IF(has_blocks, PE_INT4("block_days", declared->block_days)),
-		PE_IF(has_blocks, PE_TEXT("block_zone", declared->block_zone))
+		PE_IF(has_blocks, PE_TEXT("block_zone", declared->block_zone)),
+		PE_IF(declared->cap_id != 0, PE_INT8("cap_id", declared->cap_id)),
+		PE_TEXT("view_identity", declared->view_identity),
+		PE_IF(is_view, PE_TEXTS("view_keys", declared->view_key, declared->view_keys)),
+		PE_IF(is_view, PE_TEXTS("view_functions", declared->view_function, declared->view_functions)),
+		PE_IF(is_view, PE_BOOL("never_fails", declared->never_fails)),
+		PE_IF(declared->max_rows_read > 0, PE_INT4("max_rows_read", declared->max_rows_read)),
+		PE_IF(is_view, PE_TEXTS("view_settings", declared->view_setting, declared->view_settings))
 	};
 	MemoryContext context = CurrentMemoryContext;
+	pe_dataset	to_be = *declared;
 	pe_dataset *old;
 	pe_act		act;
 	pe_access	access;
 
+	if (to_be.cap_id == 0)
+		to_be.cap_id = -1;		/* nobody has it yet */
 	pe_random_bytes(VARDATA(key), HASH_SIZE);
 	pe_access_begin(&access);
+	if (declared->cap_id != 0)
+		lock_cap(declared->cap_id);
 	if (pe_dataset_row(declared->name) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("dataset \"%s\" already exists", declared->name)));
-	old = find_unregistered(relation);
+	old = find_unregistered(declared);
+	pe_families_check(&to_be, pe_families_of(&to_be));
 	check_not_frozen(relation, old != NULL);
 	if (old != NULL)
 	{
@@ -364,17 +434,25 @@ register_table(const pe_dataset *declared)
 		pe_access_insert(&insert, "dataset", PE_FIELDS(fields), "RETURNING id");
 		pe_act_begin_new(&act, pe_access_int64(0, 1), "create_dataset");
 		pe_columns_place(act.dataset_id);
+		if (is_view)
+			pe_families_write(act.dataset_id, declared->families, false);
 	}
 	pe_access_end(&access);
-	pe_lineage_carry(pe_dataset_load(declared->name));
+	to_be = *pe_dataset_load(declared->name);
+	pe_lineage_carry(&to_be);
+	check_grants(&to_be);
 	pe_act_end(&act, NULL);
 }
 
 void
 pe_dataset_register(const pe_dataset *declared)
 {
+	ListCell   *cell;
+
 	lock_name(declared->name);
 	pe_registration_lock(declared->relation);
+	foreach(cell, declared->families)
+		pe_registration_lock(((pe_family *) lfirst(cell))->relation);
 	if (!OidIsValid(pe_relation_owner(declared->relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -425,7 +503,8 @@ check_not_registered(const pe_dataset *dataset, Oid relation)
 	{
 		pe_dataset *other = lfirst(cell);
 
-		if (!other->dropped && (other->id != dataset->id || dataset->relation == relation))
+		if (!other->dropped && (other->id != dataset->id || dataset->relation == relation) &&
+			(other->id == dataset->id || other->cap_id != dataset->cap_id))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_OBJECT),
 					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
@@ -444,28 +523,6 @@ check_columns(const char *name)
 	pe_columns_check(dataset, columns, count);
 }
 
-/* 55000 if the budgets came to exceed the cap together by what was carried to it: it would decide then. */
-static void
-check_grants(const pe_dataset *before)
-{
-	pe_dataset *dataset = pe_dataset_load(before->name);
-	pe_amount	promised;
-	pe_amount	cap_left;
-	pe_access	access;
-
-	if (dataset->spent.rho_nano == before->spent.rho_nano && dataset->spent.epsilon_nano == before->spent.epsilon_nano)
-		return;
-	pe_access_begin(&access);
-	pe_grants_read(dataset->id, 0, dataset->accounting, &promised, &cap_left);
-	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
-				 errdetail("The cap counts what the other table has lost already."),
-				 errhint("Revoke budgets first; dp.grant_budget grants them again.")));
-	pe_access_end(&access);
-}
-
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
@@ -478,12 +535,15 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
 		ObjectIdGetDatum(dataset->relation)
 	};
+	pe_dataset	to_be = *dataset;
 	pe_dataset *moved;
 	pe_access	access;
 
+	to_be.relation = relation;
 	pe_registration_lock(relation);
-	pe_grants_lock(dataset->id);
+	pe_grants_lock(dataset->cap_id);
 	check_not_registered(dataset, relation);
+	pe_families_check(&to_be, pe_families_of(&to_be));
 	pe_access_begin(&access);
 	if (pe_access_write(&move, values, NULL) != 1)
 		ereport(ERROR,
@@ -496,6 +556,21 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 	pe_lineage_carry(moved);
 	check_grants(moved);
 	pe_lineage_record_move(dataset, dataset->relation, relation, reason);
+}
+
+/* Others go on spending of a cap that is shared. */
+static void
+check_not_shared(const pe_dataset *dataset)
+{
+	static pe_statement find = {NULL, "SELECT dataset FROM dp_ledger.dataset WHERE cap_id = $1 AND NOT dropped "
+		"ORDER BY id LIMIT 1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+
+	if (pe_access_write(&find, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" shares the cap of dataset \"%s\"", pe_access_text(0, 1), dataset->name),
+				 errhint("Drop that one first.")));
 }
 
 void
@@ -514,11 +589,41 @@ pe_dataset_unregister(const pe_dataset *dataset)
 
 	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "drop_dataset", NULL);
 	pe_access_begin(&access);
+	check_not_shared(dataset);
 	pe_access_write(&mark, values, NULL);
 	pe_access_write(&attributes, values, NULL);
 	pe_budgets_total(dataset->id, 0);
 	pe_access_write(&budgets, values, NULL);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}
+
+/* What was spent is by the families of before: they stay as past ones, of a cap that has lost something. */
+void
+pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved)
+{
+	static pe_statement write;
+	pe_field	fields[] = {
+		PE_INT8("id", dataset->id),
+		PE_TEXT("view_identity", proved->view_identity)
+	};
+	bool		spent = dataset->spent.rho_nano > 0 || dataset->spent.epsilon_nano > 0;
+	ListCell   *cell;
+	pe_act		act;
+	pe_access	access;
+
+	foreach(cell, proved->families)
+		pe_registration_lock(((pe_family *) lfirst(cell))->relation);
+	if (strcmp(dataset->view_identity, proved->view_identity) == 0)
+		return;
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "take_view", NULL);
+	pe_access_begin(&access);
+	pe_families_check(proved, proved->families);
+	pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "");
+	pe_families_write(dataset->id, proved->families, spent);
+	pe_access_end(&access);
+	pe_lineage_carry(dataset);
+	check_grants(dataset);
 	pe_act_end(&act, NULL);
 }
 
@@ -540,4 +645,21 @@ pe_dataset_new_version(const pe_dataset *dataset)
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 	return version;
+}
+
+void
+pe_dataset_set_min_count(const pe_dataset *dataset, int units)
+{
+	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET min_count = nullif($2, 0) WHERE id = $1",
+	2, {INT8OID, INT4OID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), Int32GetDatum(units)};
+	pe_act		act;
+	pe_access	access;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_min_count", NULL);
+	pe_access_begin(&access);
+	if (pe_access_write(&write, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }

@@ -378,8 +378,18 @@ check_planned_calls(Oid oid)
 	relation_close(relation, AccessShareLock);
 }
 
+/* A table that is made a view by a rule is one no longer: what it shows was not proved. */
+static bool
+is_served(char relkind, bool is_view)
+{
+	if (is_view)
+		return relkind == RELKIND_VIEW;
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE || relkind == RELKIND_FOREIGN_TABLE ||
+		relkind == RELKIND_MATVIEW;
+}
+
 void
-pe_relation_check(Oid relation)
+pe_relation_check(Oid relation, bool is_view)
 {
 	List	   *family = pe_relation_heirs(relation, NoLock);
 	ListCell   *cell;
@@ -395,13 +405,11 @@ pe_relation_check(Oid relation)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("the table of the dataset is gone")));
 		class = (Form_pg_class) GETSTRUCT(tuple);
-		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
-			class->relkind != RELKIND_FOREIGN_TABLE)
+		if (!is_served(class->relkind, is_view))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
-					 errhint("Register the table that holds the rows; a view could be redefined under the budget. "
-							 "Of a join, CREATE TABLE ... AS SELECT makes one.")));
+					 errmsg("\"%s\" is not a %s", NameStr(class->relname), is_view ? "view" : "table"),
+					 errhint("Register the table that holds the rows, or a view that joins several.")));
 		check_foreign(class);
 		if (class->relpersistence == RELPERSISTENCE_TEMP)
 			ereport(ERROR,

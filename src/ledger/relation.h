@@ -40,11 +40,12 @@ extern void pe_relation_check_committed(Oid relation);
 
 /*
  * 0A000 unless the relation is of a kind that can be registered and read: a
+ * view, if it is to be one (view/proof.h says more of these), else a materialized view, a
  * table, a partitioned table or a foreign table that does not stand for a dataset itself,
  * permanent, without forced row security and without functions of others than superusers in what the planner
  * computes, and so all that inherit from it.  Of a distributed table pe_shards_check says more.
  */
-extern void pe_relation_check(Oid relation);
+extern void pe_relation_check(Oid relation, bool is_view);
 
 /* A list of OIDs as a parameter of a statement, oid[]. */
 extern Datum pe_oid_array(List *list);

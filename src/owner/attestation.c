@@ -11,6 +11,8 @@
 #include "server/return_rows.h"
 #include "ledger/attest.h"
 #include "ledger/chain.h"
+#include "ledger/dataset.h"
+#include "owner/views.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_verify_ledger);
 PG_FUNCTION_INFO_V1(pe_sql_attest);
@@ -59,6 +61,26 @@ make_attested(const void *argument, int32 row, Datum *values, bool *nulls)
 											 attested->finding != NULL ? attested->finding : ""));
 }
 
+/* A restored view is proved where it is now: its tables have other numbers, and must have the same rules. */
+static void
+renew_views(List *attested)
+{
+	ListCell   *cell;
+
+	foreach(cell, attested)
+	{
+		const pe_attested *one = lfirst(cell);
+		pe_dataset *dataset = one->dropped ? NULL : pe_dataset_load(one->dataset);
+
+		if (dataset == NULL || dataset->view_identity == NULL || pe_view_is_provable(dataset))
+			continue;
+		ereport(WARNING,
+				(errmsg("the view of dataset \"%s\" is not the one that was registered", one->dataset),
+				 errhint("dp.check_view says why; dp.new_version(%s) takes it as it is.",
+						 quote_literal_cstr(one->dataset))));
+	}
+}
+
 Datum
 pe_sql_attest(PG_FUNCTION_ARGS)
 {
@@ -68,6 +90,7 @@ pe_sql_attest(PG_FUNCTION_ARGS)
 	if (reason[strspn(reason, " \t\r\n")] == '\0')
 		pe_refuse_parameter("reason", reason, "a text that says why the ledger can be trusted");
 	attested = pe_attest(reason);
+	renew_views(attested);
 	if (attested == NIL)
 		ereport(NOTICE, (errmsg("no dataset was attested")));
 	pe_return_rows(fcinfo, list_length(attested), 5, make_attested, attested);

@@ -22,6 +22,7 @@
 
 #include "owner/changes.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "server/access.h"
 
 static ProcessUtility_hook_type previous_utility;
@@ -79,11 +80,14 @@ renamed_table(const Node *statement)
 
 	/* ALTER INDEX takes the name of a table, too */
 	if (IsA(statement, RenameStmt) &&
-		(rename->renameType == OBJECT_TABLE ||
+		(rename->renameType == OBJECT_TABLE || rename->renameType == OBJECT_VIEW ||
+		 rename->renameType == OBJECT_MATVIEW ||
 		 rename->renameType == OBJECT_FOREIGN_TABLE || rename->renameType == OBJECT_INDEX))
 		return rename->relation;
 	if (IsA(statement, AlterObjectSchemaStmt) &&
-		(schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_FOREIGN_TABLE))
+		(schema->objectType == OBJECT_TABLE || schema->objectType == OBJECT_VIEW ||
+		 schema->objectType == OBJECT_MATVIEW ||
+		 schema->objectType == OBJECT_FOREIGN_TABLE))
 		return schema->relation;
 	return NULL;
 }
@@ -106,7 +110,7 @@ add_names(look *l, Oid table, bool itself)
 
 		if (!dataset->dropped &&
 			(dataset->relation == table ||
-			 (!itself && list_member_oid(find_all_inheritors(dataset->relation, NoLock, NULL), table))))
+			 (!itself && list_member_oid(pe_families_heirs(pe_families_private(dataset)), table))))
 			l->names = list_append_unique(l->names, makeString(dataset->name));
 	}
 }

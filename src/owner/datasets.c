@@ -20,6 +20,7 @@
 #include "accounting/filter.h"
 #include "server/arguments.h"
 #include "owner/changes.h"
+#include "owner/views.h"
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/relation.h"
@@ -27,7 +28,9 @@
 #include "server/values.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/families.h"
 #include "ledger/time.h"
+#include "view/proof.h"
 
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9
@@ -39,6 +42,7 @@ PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
+PG_FUNCTION_INFO_V1(pe_sql_set_min_count);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
 PG_FUNCTION_INFO_V1(pe_sql_is_frozen);
@@ -387,10 +391,12 @@ Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
 	pe_dataset	declared = {0};
+	List	   *public_tables = NIL;
+	ListCell   *cell;
 
 	declared.name = pe_text_argument(fcinfo, 0, "dataset");
 	declared.relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
-	declared.epsilon = pe_float_argument(fcinfo, 2, "epsilon");
+	declared.epsilon = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
 	declared.accounting = pe_accounting_argument(fcinfo, 7);
 	declared.delta = delta_argument(fcinfo, 3, "delta", declared.accounting, CAP_DELTA);
 	declared.delta_share = share_argument(fcinfo, 8, declared.accounting, pe_default_share(declared.accounting));
@@ -402,6 +408,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	else
 		check_no_values(fcinfo, 9);
 	blocks_arguments(fcinfo, 12, &declared);
+	pe_cap_argument(fcinfo, 15, &declared);
 
 	if (!OidIsValid(declared.relation))
 		pe_refuse_null("relation");
@@ -411,16 +418,26 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 		pe_refuse_parameter("dataset", declared.name, "a name that is not empty");
 	check_relation_owner(declared.relation);
 	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta, declared.delta_share);
-	pe_relation_check(declared.relation);
+	pe_relation_check(declared.relation, pe_view_is_view(declared.relation));
 	take_columns(&declared);
-	warn_of_relation(declared.relation);
+	pe_view_arguments(fcinfo, 16, &declared, &public_tables);
+	if (pe_view_is_view(declared.relation))
+		pe_view_declare(&declared, public_tables);
+	foreach(cell, pe_families_private(&declared))
+	{
+		pe_relation_check(lfirst_oid(cell), false);
+		warn_of_relation(lfirst_oid(cell));
+	}
 	if (pe_dataset_has_values(&declared))
 		check_values(&declared);
 	else
 		check_unit(&declared);
+	pe_cap_check_unit(&declared);
 	if (declared.max_blocks > 0)
 		declared.time_type = pe_type_name(pe_time_column_type(&declared, declared.time_attribute));
 	pe_dataset_register(&declared);
+	if (declared.view_identity != NULL)
+		pe_view_tell(&declared);
 	if (!pe_dataset_has_values(&declared))
 		tell_unit(&declared, !PG_ARGISNULL(6));
 	PG_RETURN_VOID();
@@ -465,8 +482,10 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PE_FROZEN),
 				 errmsg("dataset \"%s\" is frozen", dataset->name),
 				 errhint("The owner of the table lifts the freeze with dp.attest.")));
-	pe_relation_check(relation);
-	warn_of_relation(relation);
+	pe_relation_check(relation, pe_view_is_view(relation));
+	pe_view_move(dataset, relation);
+	if (dataset->view_identity == NULL)
+		warn_of_relation(relation);
 	pe_dataset_move(dataset, relation, reason);
 	pe_changes_tell(dataset->name);
 	PG_RETURN_VOID();
@@ -475,7 +494,24 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 Datum
 pe_sql_new_version(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(pe_dataset_new_version(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"))));
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+
+	if (dataset->view_identity != NULL && !dataset->frozen)
+		pe_view_renew(dataset);
+	PG_RETURN_INT32(pe_dataset_new_version(dataset));
+}
+
+Datum
+pe_sql_set_min_count(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	int			units = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+
+	pe_dataset_check_rows(dataset);
+	if (!PG_ARGISNULL(1) && units < 1)
+		pe_refuse_parameter("k", psprintf("%d", units), "at least 1, or NULL: groups of any size are shown");
+	pe_dataset_set_min_count(dataset, units);
+	PG_RETURN_VOID();
 }
 
 Datum
@@ -566,7 +602,7 @@ check_per_block(const pe_dataset *dataset, pe_accounting accounting, bool per_bl
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_of_cap(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset")));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	pe_accounting accounting = PG_ARGISNULL(4) ? dataset->accounting : pe_accounting_argument(fcinfo, 4);
 	bool		pure = accounting == PE_PURE;
@@ -597,7 +633,7 @@ Datum
 pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 {
 	char	   *role = NameStr(*PG_GETARG_NAME(1));
-	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	pe_dataset *dataset = pe_dataset_of_cap(pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset")));
 
 	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,

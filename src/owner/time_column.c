@@ -16,6 +16,7 @@
 
 #include "server/arguments.h"
 #include "ledger/time.h"
+#include "owner/views.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_set_time);
 PG_FUNCTION_INFO_V1(pe_sql_hold_time);
@@ -36,6 +37,11 @@ pe_sql_set_time(PG_FUNCTION_ARGS)
 				 errdetail("What it holds is that rows of periods that are over are neither deleted nor changed, "
 						   "and that none come late.")));
 	pe_dataset_check_rows(dataset);
+	if (PG_GETARG_BOOL(3))
+		pe_view_not_served(dataset, "the time cannot be held by triggers",
+						   "Use enforce => false, if you promise that no table under the view changes rows of periods "
+						   "that are over.");
+	pe_view_check_time(dataset, PG_GETARG_BOOL(2));
 	pe_time_declare(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(2), PG_GETARG_BOOL(3));
 	pe_time_hold(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(3));
 	PG_RETURN_VOID();

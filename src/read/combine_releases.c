@@ -14,6 +14,7 @@
 
 #include "server/arguments.h"
 #include "ask/known.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "noise/interval.h"
 #include "server/access.h"
@@ -261,6 +262,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&answers->labels, query);
 	values[2] = Float8GetDatum(answers->estimate[query]);
 	values[3] = Float8GetDatum(answers->stderr_[query]);
+	nulls[2] = nulls[3] = nulls[4] = nulls[5] = isnan(answers->estimate[query]);
 	values[4] = Float8GetDatum(answers->lower[query]);
 	values[5] = Float8GetDatum(answers->upper[query]);
 }
@@ -270,6 +272,7 @@ pe_sql_combine(PG_FUNCTION_ARGS)
 {
 	call		c = {.text = text_to_cstring(PG_GETARG_TEXT_PP(1))};
 	const pe_noise **noise;
+	pe_min_count rule;
 
 	read_ids(PG_GETARG_ARRAYTYPE_P(0), &c);
 	PE_UNDONE();
@@ -283,7 +286,10 @@ pe_sql_combine(PG_FUNCTION_ARGS)
 		c.measurement[i].unit = ldexp(1, -pe_noise_shift(noise[i]));
 		c.measurement[i].stderr_ = pe_noise_stderr(noise[i]);
 	}
+	rule = pe_release_rule(&c.release[0]);
+	pe_suppress_check_workload(&rule, c.release[0].dataset, &c.workload);
 	combine_measured(&c, half_width(&c, noise));
+	pe_suppress_answers(&rule, &c.answers);
 	tell_times(&c);
 	pe_return_rows(fcinfo, c.answers.queries, 6, make_answer, &c.answers);
 	return (Datum) 0;

@@ -228,6 +228,7 @@ read_counts(publication *p, const char *workload)
 	pe_release *r = palloc0(sizeof(*r));
 
 	r->id = p->id;
+	r->published = true;
 	pe_release_answer(r, workload);
 	p->release = r;
 	p->answers = &r->answers;

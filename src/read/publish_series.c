@@ -204,7 +204,10 @@ write_table(publication *p)
 	pe_confinement confinement;
 
 	if (choose_due(p))
+	{
+		p->report.published = true;
 		choose_rows(p, pe_report_answer(&p->report));
+	}
 	pe_target_begin(&p->target, &confinement);
 	if (!OidIsValid(p->target.relation))
 	{

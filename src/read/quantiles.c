@@ -20,6 +20,7 @@
 #include "server/arguments.h"
 #include "server/float_array.h"
 #include "ask/stored_release.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "counts/quantile.h"
 #include "server/access.h"
@@ -268,9 +269,18 @@ fill_group(const call *c, int32 number, const pe_noise *noise, group *g)
 	};
 }
 
+/* The total of its ranks says how many rows a group has. */
+static bool
+is_shown(const call *c, const pe_min_count *rule, int32 group)
+{
+	return pe_min_count_shows(rule, c->release.answers.lower[(c->cells - 1) * c->groups + group]);
+}
+
 static void
 find_quantiles(call *c)
 {
+	pe_min_count rule = pe_release_rule(&c->release);
+	int32		hidden = 0;
 	const pe_noise *noise = pe_release_noise(&c->release);
 	pe_confidence confidence = {0};
 	group		g;
@@ -283,9 +293,17 @@ find_quantiles(call *c)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fill_group(c, i, noise, &g);
+		hidden += !is_shown(c, &rule, i);
 		for (int j = 0; j < c->fractions; j++)
-			pe_quantile_find(&g.ranks, c->fraction[j], &confidence, &c->place[(size_t) i * c->fractions + j]);
+		{
+			pe_quantile_place *place = &c->place[(size_t) i * c->fractions + j];
+
+			pe_quantile_find(&g.ranks, c->fraction[j], &confidence, place);
+			if (!is_shown(c, &rule, i))
+				place->cell = place->lower = -1;
+		}
 	}
+	pe_suppress_tell(&rule, hidden, c->groups);
 	if (noise != NULL)
 		pe_confidence_free(&confidence);
 }

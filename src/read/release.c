@@ -29,6 +29,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[3] = Float8GetDatum(r->answers.stderr_[query]);
 	values[4] = Float8GetDatum(r->answers.lower[query]);
 	values[5] = Float8GetDatum(r->answers.upper[query]);
+	nulls[2] = isnan(r->answers.estimate[query]);
 	nulls[3] = nulls[4] = nulls[5] = isnan(r->answers.stderr_[query]);
 }
 

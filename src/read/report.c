@@ -15,6 +15,7 @@
 #include "server/arguments.h"
 #include "ask/request.h"
 #include "read/report.h"
+#include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "noise/interval.h"
 #include "server/access.h"
@@ -216,13 +217,33 @@ take_counts(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *es
 	memcpy(r->estimate + at * r->estimates, estimate, r->estimates * sizeof(double));
 }
 
+/*
+ * In how many periods of a term a unit has rows at most: a row that is one is in
+ * a single one.  Where rows may change after a period was read, a unit can count
+ * in more of them than max_periods.
+ */
+static int
+periods_of_unit(const pe_report *r, int period, int term)
+{
+	const pe_series *series = r->serial.series;
+	int			width = r->serial.over.term[term].width;
+	int			periods = width == 0 ? period + 1 : Min(width, period + 1);
+
+	if (series->max_periods == 0)
+		return 1;
+	return series->append_only ? Min(periods, series->max_periods) : periods;
+}
+
 static void
 take_sums(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate)
 {
 	pe_aggregation *g = r->serial.aggregation;
 
-	pe_aggregation_answers(g, noise, estimate, r->over_variance[at],
-						   r->result + at * g->space[0].workload.queries * g->aggregates);
+	pe_aggregate_result *result = r->result + at * g->space[0].workload.queries * g->aggregates;
+	int			terms = r->serial.over.terms;
+
+	pe_aggregation_answers(g, noise, estimate, r->over_variance[at], result);
+	pe_suppress_results(g, g->count, periods_of_unit(r, r->first + (int) at / terms, (int) at % terms), result);
 }
 
 static int32
@@ -291,12 +312,26 @@ check_answers(const pe_report *r, int32 rows)
 					+ pe_labels_memory(told.workload, told.columns));
 }
 
+/* Who it is shown to decides; of sums the counts decide that were measured with them. */
+static void
+find_rule(pe_report *r)
+{
+	const pe_dataset *dataset = r->serial.asked->dataset;
+	pe_serial_told told = r->serial.kind->told(&r->serial);
+
+	r->rule = r->published ? pe_suppress_rule_of_published(dataset) : pe_suppress_rule(dataset, 0);
+	pe_suppress_check_workload(&r->rule, dataset, told.workload);
+	if (r->serial.aggregation != NULL)
+		r->serial.aggregation->min = r->rule;
+}
+
 int32
 pe_report_answer(pe_report *r)
 {
 	int32		rows = check_rows(r);
 	pe_serial_told told;
 
+	find_rule(r);
 	check_answers(r, Max(rows, 0));
 	measure_due(r);
 	PE_UNDONE();
@@ -322,12 +357,16 @@ static void
 fill_count(const pe_report *r, int32 row, pe_report_row *at)
 {
 	const pe_serial *s = &r->serial;
+	pe_min_count rule = r->rule;
 
 	at->estimate = r->estimate[row];
 	at->stderr_ = r->noise
 		* sqrt(r->over_variance[(at->period - r->first) * s->over.terms + at->term] * r->variance[at->query]);
 	at->lower = at->estimate - r->width * at->stderr_;
 	at->upper = at->estimate + r->width * at->stderr_;
+	rule.rows *= periods_of_unit(r, at->period, at->term);
+	if (!pe_min_count_shows(&rule, at->lower))
+		at->estimate = at->stderr_ = at->lower = at->upper = NAN;
 }
 
 pe_report_row

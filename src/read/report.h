@@ -29,6 +29,8 @@ typedef struct pe_report
 	const double *variance;		/* of the cells' queries */
 	double		noise;			/* of counts: its standard deviation */
 	double		width;			/* likewise: half of an interval, in standard errors */
+	bool		published;		/* for everybody: what is not shown to others is not shown to the owner either */
+	pe_min_count rule;			/* which groups are shown (suppress.h) */
 } pe_report;
 
 /*

@@ -83,10 +83,11 @@ check_features(const pe_block *block)
  * ------------------------------------------------------------------
  */
 
+/* Groups first: what they stand for may name a join. */
 static Node *
 flatten(Query *query, Node *node)
 {
-	return node == NULL ? NULL : pe_flatten_groups(query, pe_flatten_joins(query, node));
+	return node == NULL ? NULL : pe_flatten_joins(query, pe_flatten_groups(query, node));
 }
 
 static void

@@ -20,7 +20,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 
 #include "server/compat.h"
 #include "view/prover.h"
@@ -96,12 +95,21 @@ group_of_argument(Node *node, Oid collation)
 	return pe_equality_group(exprType(node), collation);
 }
 
+/*
+ * Of bytes: a text that is compared as char(n) is equal to one with more blanks, though its column is
+ * none.
+ */
 static bool
 is_equality(Oid operator)
 {
+	Oid			left;
+	Oid			right;
 	ListCell   *cell;
 
 	if (!pe_is_comparison(operator))
+		return false;
+	op_input_types(operator, &left, &right);
+	if (left == BPCHAROID || right == BPCHAROID)
 		return false;
 	foreach(cell, pe_comparison_meanings(operator))
 		if (pe_comparison_kind((pe_comparison_meaning *) lfirst(cell)) == BTEqualStrategyNumber)
@@ -338,18 +346,24 @@ pe_ties_given(const pe_ties *ties)
  * ------------------------------------------------------------------
  */
 
+typedef struct pe_reach
+{
+	Bitmapset  *reached;
+	List	   *columns;		/* that are known by themselves */
+	const Bitmapset *there;		/* sources that are looked at only where they are there */
+} pe_reach;
+
 /* Columns of a source, known by their own values or by an equality to a source that is reached. */
 static bool
-is_known(const pe_block *block, const pe_source *source, AttrNumber number, const Bitmapset *reached,
-		 List *columns, bool *is_tied)
+is_known(const pe_block *block, const pe_source *source, AttrNumber number, const pe_reach *from, bool *is_tied)
 {
 	ListCell   *cell;
 
-	foreach(cell, columns)
+	foreach(cell, from->columns)
 	{
 		pe_column  *column = lfirst(cell);
 
-		if (column->source == source->number && column->number == number)
+		if (column->block == block && column->source == source->number && column->number == number)
 			return true;
 	}
 	foreach(cell, block->equalities)
@@ -362,8 +376,9 @@ is_known(const pe_block *block, const pe_source *source, AttrNumber number, cons
 			pe_column	other = turn == 0 ? equality->other : equality->one;
 
 			if (mine.block == block && mine.source == source->number && mine.number == number &&
-				(equality->side == NULL || equality->side == source->side) &&
-				(other.block != block || bms_is_member(other.source, reached)))
+				(equality->side == NULL || equality->side == source->side ||
+				 bms_overlap(equality->side->sources, from->there)) &&
+				(other.block != block || bms_is_member(other.source, from->reached)))
 			{
 				*is_tied = true;
 				return true;
@@ -375,7 +390,7 @@ is_known(const pe_block *block, const pe_source *source, AttrNumber number, cons
 
 /* A list of numbers of columns; each of them may be NULL only where an equality excludes that. */
 static bool
-is_known_key(pe_block *block, const pe_source *source, List *key, const Bitmapset *reached, List *columns)
+is_known_key(pe_block *block, const pe_source *source, List *key, const pe_reach *from)
 {
 	ListCell   *cell;
 
@@ -383,7 +398,7 @@ is_known_key(pe_block *block, const pe_source *source, List *key, const Bitmapse
 	{
 		bool		is_tied = false;
 
-		if (!is_known(block, source, lfirst_int(cell), reached, columns, &is_tied))
+		if (!is_known(block, source, lfirst_int(cell), from, &is_tied))
 			return false;
 		if (!is_tied && (source->side != NULL || !pe_source_is_not_null(block, source, lfirst_int(cell))))
 			return false;
@@ -398,43 +413,58 @@ is_alone(const pe_source *source)
 		(source->side->outer == NULL && bms_membership(source->side->sources) == BMS_SINGLETON);
 }
 
+/* A LATERAL block has other rows for each row of the sources that it names: these are reached before it. */
+static bool
+are_named_reached(const pe_block *block, const pe_source *source, const Bitmapset *reached)
+{
+	Bitmapset  *named = pull_varnos_of_level(NULL, (Node *) source->block->query, 1);
+	int			i = -1;
+
+	while ((i = bms_next_member(named, i)) >= 0)
+		if (i <= block->count && block->source[i] != NULL && !bms_is_member(i, reached))
+			return false;
+	return true;
+}
+
 /* Whether some outputs of a block's source, known to be equal to what is reached, are a key of it. */
 static bool
-is_known_block(pe_block *block, const pe_source *source, const Bitmapset *reached, List *columns)
+is_known_block(pe_block *block, const pe_source *source, const pe_reach *from)
 {
 	List	   *numbers = NIL;
 
+	if (source->block->is_correlated && !are_named_reached(block, source, from->reached))
+		return false;
 	if (source->block->is_correlated && source->block->query->groupClause == NIL)
 		return pe_output_is_key(source->block, NIL);
 	for (AttrNumber number = 1; number <= source->block->outputs; number++)
 	{
 		bool		is_tied = false;
 
-		if (is_known(block, source, number, reached, columns, &is_tied) && (is_tied || source->side == NULL))
+		if (is_known(block, source, number, from, &is_tied) && (is_tied || source->side == NULL))
 			numbers = lappend_int(numbers, number);
 	}
 	return pe_output_is_key(source->block, numbers);
 }
 
 static bool
-is_reached(pe_block *block, const pe_source *source, const Bitmapset *reached, List *columns)
+is_reached(pe_block *block, const pe_source *source, const pe_reach *from)
 {
 	ListCell   *cell;
 
 	if (!is_alone(source))
 		return false;
 	if (source->kind == PE_SOURCE_BLOCK)
-		return is_known_block(block, source, reached, columns);
+		return is_known_block(block, source, from);
 	if (source->kind != PE_SOURCE_TABLE)
 		return false;
 	foreach(cell, pe_unique_indexes(source))
-		if (is_known_key(block, source, lfirst(cell), reached, columns))
+		if (is_known_key(block, source, lfirst(cell), from))
 			return true;
 	return false;
 }
 
-static Bitmapset *
-reach(pe_block *block, Bitmapset *reached, List *columns)
+static void
+reach(pe_block *block, pe_reach *from)
 {
 	bool		again = true;
 
@@ -442,36 +472,53 @@ reach(pe_block *block, Bitmapset *reached, List *columns)
 	{
 		again = false;
 		for (int i = 1; i <= block->count; i++)
-			if (block->source[i] != NULL && !bms_is_member(i, reached) &&
-				is_reached(block, block->source[i], reached, columns))
+			if (block->source[i] != NULL && !bms_is_member(i, from->reached) &&
+				is_reached(block, block->source[i], from))
 			{
-				reached = bms_add_member(reached, i);
+				from->reached = bms_add_member(from->reached, i);
 				again = true;
 			}
 	}
-	return reached;
 }
 
-static bool
-has_all(const pe_block *block, const Bitmapset *reached)
+static Bitmapset *
+all_sources(const pe_block *block)
 {
+	Bitmapset  *sources = NULL;
+
 	for (int i = 1; i <= block->count; i++)
-		if (block->source[i] != NULL && !bms_is_member(i, reached))
-			return false;
-	return true;
+		if (block->source[i] != NULL)
+			sources = bms_add_member(sources, i);
+	return sources;
 }
 
 bool
 pe_row_is_determined(pe_block *block, List *columns)
 {
-	return has_all(block, reach(block, NULL, columns));
+	pe_reach	from = {.columns = columns};
+
+	reach(block, &from);
+	return bms_is_subset(all_sources(block), from.reached);
 }
 
 bool
 pe_row_is_of_source(pe_block *block, int source, Bitmapset **reached)
 {
-	*reached = reach(block, bms_make_singleton(source), NIL);
-	return has_all(block, *reached);
+	pe_reach	from = {.reached = bms_make_singleton(source)};
+
+	reach(block, &from);
+	*reached = from.reached;
+	return bms_is_subset(all_sources(block), from.reached);
+}
+
+bool
+pe_row_is_of_present(pe_block *block, int source, const Bitmapset *sources)
+{
+	pe_reach	from = {.reached = bms_make_singleton(source)};
+
+	from.there = pe_ties_from(block, from.reached, NIL)->real;
+	reach(block, &from);
+	return bms_is_subset(sources, from.reached);
 }
 
 /* Outputs that are plain columns of the block itself. */

@@ -10,6 +10,7 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -17,11 +18,17 @@
 
 #include "view/prover.h"
 
-/* Texts that are put together are no longer: a value of 1 GB fails. */
-#define LONGEST_TEXT 10000000
+/*
+ * Texts that are computed are no longer: a value of 1 GB fails, and so does a row of 1 GB that is sorted or hashed,
+ * of at most 1,664 columns.  A long text of a table does not count: what is handed on is where it lies.
+ */
+#define LONGEST_TEXT 100000
 
 /* Of a numeric before the point: far from its own limit, which is 131072. */
 #define MOST_DIGITS 1000
+
+/* Of a numeric before and behind the point, to be a float that is neither too large nor too small. */
+#define MOST_OF_FLOAT 300
 
 /* What may be a date or a timestamp when it is converted, in days: years 1 to 9999 and a year around them. */
 #define FIRST_DAY (-730119 - 366)
@@ -320,16 +327,20 @@ product_of_numerics(const pe_call *call, pe_extent *result)
 	return put_digits(result, a->digits + b->digits, sum_or_unknown(a->scale, b->scale));
 }
 
-/* A divisor that is not 0 is at least 10^-scale. */
+/*
+ * A divisor that is not 0 is at least 10^-scale.  A quotient has 16 digits from its first one on, which stands
+ * behind the point by no more than the scale of a and the digits of b, in fours.
+ */
 static bool
 quotient_of_numerics(const pe_call *call, pe_extent *result)
 {
 	const pe_extent *a = call->argument[0];
 	const pe_extent *b = call->argument[1];
+	int			scale = a->scale >= 0 ? Max(a->scale + b->digits + 40, b->scale) : -1;
 
 	if (a->digits < 0 || b->digits < 0 || b->scale < 0 || !has_no_zero(b))
 		return false;
-	return put_digits(result, a->digits + b->scale + 1, -1);
+	return put_digits(result, a->digits + b->scale + 1, scale <= MOST_DIGITS ? scale : -1);
 }
 
 static bool
@@ -352,9 +363,10 @@ form_numeric(const pe_call *call, pe_extent *result)
 	pe_extent  *form;
 	int			digits = a->digits;
 
-	/* of a negative scale a value can be rounded up beyond its range */
+	/* of a negative scale a value can be rounded up beyond its range; of one beyond the precision it is below 1 */
 	if (!pe_is_constant(call->node[1], &typmod) || DatumGetInt32(typmod) < (int32) VARHDRSZ ||
-		((DatumGetInt32(typmod) - VARHDRSZ) & 1024) != 0)
+		((DatumGetInt32(typmod) - VARHDRSZ) & 1024) != 0 ||
+		(((DatumGetInt32(typmod) - VARHDRSZ) >> 16) & 0xffff) < ((DatumGetInt32(typmod) - VARHDRSZ) & 0x7ff))
 		return false;
 	form = pe_extent_of_type(NUMERICOID, DatumGetInt32(typmod));
 	if (a->has_range)
@@ -395,10 +407,13 @@ signed_numeric(const pe_call *call, pe_extent *result)
 	return true;
 }
 
+/* 1e-400 fails as 1e400 does. */
 static bool
 float_of_numeric(const pe_call *call, pe_extent *result)
 {
-	return call->argument[0]->digits >= 0 && call->argument[0]->digits <= 300;
+	const pe_extent *a = call->argument[0];
+
+	return a->digits >= 0 && a->digits <= MOST_OF_FLOAT && a->scale >= 0 && a->scale <= MOST_OF_FLOAT;
 }
 
 /* ------------------------------------------------------------------
@@ -613,19 +628,46 @@ put_length(pe_extent *result, int64 length)
 	return length >= 0 && length <= LONGEST_TEXT;
 }
 
-/* No longer than its argument, of any length. */
+/* No longer than its argument. */
 static bool
 text_part(const pe_call *call, pe_extent *result)
 {
-	result->length = call->argument[0]->length;
-	return true;
+	return put_length(result, call->argument[0]->length);
 }
 
-/* One character can become three. */
+/* left and right: no longer than their number says, unless that is negative. */
+static bool
+text_end(const pe_call *call, pe_extent *result)
+{
+	const pe_extent *count = call->argument[1];
+	int			length = call->argument[0]->length;
+
+	if (count->has_range && count->low >= 0 && count->high <= LONGEST_TEXT)
+		return put_length(result, length < 0 ? count->high : Min((pe_i128) length, count->high));
+	return put_length(result, length);
+}
+
+/* One character can become three.  In other multibyte encodings the system's library may not know all of them. */
 static bool
 text_case(const pe_call *call, pe_extent *result)
 {
-	return call->argument[0]->length >= 0 && put_length(result, (int64) call->argument[0]->length * 3);
+	return (GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1) &&
+		call->argument[0]->length >= 0 && put_length(result, (int64) call->argument[0]->length * 3);
+}
+
+/*
+ * A field of a jsonb: no longer than the whole as text.  Written out it can be six times as long as it is kept, and
+ * kept, numbers take ten times what they take as text.
+ */
+static bool
+json_field(const pe_call *call, pe_extent *result)
+{
+	int			length = call->argument[0]->length;
+
+	if (!put_length(result, length < 0 ? -1 : (int64) length * 10))
+		return false;
+	result->length = length;
+	return true;
 }
 
 static bool
@@ -642,11 +684,10 @@ text_substring(const pe_call *call, pe_extent *result)
 
 	if (length != NULL && (!length->has_range || length->low < 0))
 		return false;
-	result->length = call->argument[0]->length;
 	if (length != NULL && length->high <= LONGEST_TEXT &&
-		(result->length < 0 || length->high < result->length))
-		result->length = (int) length->high;
-	return true;
+		(call->argument[0]->length < 0 || length->high < call->argument[0]->length))
+		return put_length(result, length->high);
+	return put_length(result, call->argument[0]->length);
 }
 
 /* A pattern that ends with an open escape fails. */
@@ -699,16 +740,21 @@ boolean_to_text(const pe_call *call, pe_extent *result)
 	"excludes -1; of numeric(p,s) by a constant or nullif(x, 0)."
 #define HAS_DIGITS "numerics of so few digits are far from the type's limit"
 #define GIVE_DIGITS "Declare its columns numeric(p,s), or cast to it: others can be infinite or too large."
+#define GIVE_FLOAT "Declare its columns numeric(p,s), or cast to it: others can be infinite, too large, or too small " \
+	"and not 0."
 #define IS_FINITE "both are finite and the result is a date"
 #define GIVE_DATES "Give its columns ranges of dates, CHECK (x BETWEEN '1900-01-01' AND '2100-01-01'): " \
 	"infinite ones fail."
+#define GIVE_INTERVAL "Give its dates ranges by CHECK, and add a constant interval or a difference of such dates: a " \
+	"range of intervals bounds neither months nor days."
 #define HAS_FIELD "the type has this field"
 #define USE_FIELD "Use a constant field that the type has: a date has no hour, an interval is asked for its epoch."
 #define IS_SHORT "the text is short"
 #define GIVE_LENGTH "Declare its columns varchar(n) or char(n), or CHECK (length(x) <= n); a pattern is a constant " \
 	"without an open escape."
 #define NOT_NEGATIVE "the length is not negative"
-#define GIVE_COUNT "Use a constant length that is not negative."
+#define GIVE_COUNT "Use a constant length that is not negative and at most 100000, or CHECK (length(x) <= n)."
+#define GIVE_JSON_LENGTH "CHECK (length(x::text) <= 10000), or keep the field in a column of its own."
 #define ALWAYS "it is there for all values"
 
 static const pe_fact facts[] = {
@@ -800,7 +846,7 @@ static const pe_fact facts[] = {
 	{F_FLOAT8_INT4, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_INT8, any_values, ALWAYS, GIVE_RANGES},
 	{F_FLOAT8_FLOAT4, any_values, ALWAYS, GIVE_RANGES},
-	{F_FLOAT8_NUMERIC, float_of_numeric, HAS_DIGITS, GIVE_DIGITS},
+	{F_FLOAT8_NUMERIC, float_of_numeric, HAS_DIGITS, GIVE_FLOAT},
 
 	{F_DATE_MI, date_difference, IS_FINITE, GIVE_DATES},
 	{F_DATE_PLI, date_and_days, IS_FINITE, GIVE_DATES},
@@ -814,12 +860,12 @@ static const pe_fact facts[] = {
 	{F_TIMESTAMPTZ_TIMESTAMP, time_in_zone, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMP_MI, time_difference, IS_FINITE, GIVE_DATES},
 	{F_TIMESTAMPTZ_MI, time_difference, IS_FINITE, GIVE_DATES},
-	{F_DATE_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_DATE_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMP_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMP_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMPTZ_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
-	{F_TIMESTAMPTZ_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_DATES},
+	{F_DATE_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_DATE_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMP_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMP_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMPTZ_PL_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
+	{F_TIMESTAMPTZ_MI_INTERVAL, time_and_interval, IS_FINITE, GIVE_INTERVAL},
 	{F_DATE_TRUNC_TEXT_TIMESTAMP, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range of "
 			"dates by CHECK."},
 	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, time_truncated, HAS_FIELD, "Use a constant unit, and give the column a range "
@@ -843,21 +889,21 @@ static const pe_fact facts[] = {
 	{F_SUBSTR_TEXT_INT4_INT4, text_substring, NOT_NEGATIVE, GIVE_COUNT},
 	{F_SUBSTRING_TEXT_INT4, text_substring, NOT_NEGATIVE, GIVE_COUNT},
 	{F_SUBSTRING_TEXT_INT4_INT4, text_substring, NOT_NEGATIVE, GIVE_COUNT},
-	{F_LEFT, text_part, ALWAYS, GIVE_COUNT},
-	{F_RIGHT, text_part, ALWAYS, GIVE_COUNT},
-	{F_BTRIM_TEXT, text_part, ALWAYS, GIVE_LENGTH},
-	{F_LTRIM_TEXT, text_part, ALWAYS, GIVE_LENGTH},
-	{F_RTRIM_TEXT, text_part, ALWAYS, GIVE_LENGTH},
+	{F_LEFT, text_end, IS_SHORT, GIVE_COUNT},
+	{F_RIGHT, text_end, IS_SHORT, GIVE_COUNT},
+	{F_BTRIM_TEXT, text_part, IS_SHORT, GIVE_LENGTH},
+	{F_LTRIM_TEXT, text_part, IS_SHORT, GIVE_LENGTH},
+	{F_RTRIM_TEXT, text_part, IS_SHORT, GIVE_LENGTH},
 	{F_TEXTCAT, text_joined, IS_SHORT, GIVE_LENGTH},
 	{F_TEXTLIKE, text_like, IS_SHORT, GIVE_LENGTH},
 	{F_TEXTNLIKE, text_like, IS_SHORT, GIVE_LENGTH},
 	{F_VARCHAR_VARCHAR_INT4_BOOL, text_to_form, IS_SHORT, "Cast to varchar(n) explicitly."},
 	{F_BPCHAR_BPCHAR_INT4_BOOL, text_to_form, IS_SHORT, "Cast to char(n) explicitly."},
-	{F_TEXT_BPCHAR, text_part, ALWAYS, GIVE_LENGTH},
+	{F_TEXT_BPCHAR, text_part, IS_SHORT, GIVE_LENGTH},
 	{F_TEXT_BOOL, boolean_to_text, ALWAYS, GIVE_LENGTH},
 
-	{F_JSONB_OBJECT_FIELD_TEXT, any_values, ALWAYS, USE_FIELD},
-	{F_JSONB_OBJECT_FIELD, any_values, ALWAYS, USE_FIELD},
+	{F_JSONB_OBJECT_FIELD_TEXT, json_field, IS_SHORT, GIVE_JSON_LENGTH},
+	{F_JSONB_OBJECT_FIELD, json_field, IS_SHORT, GIVE_JSON_LENGTH},
 	{F_JSONB_TYPEOF, any_values, ALWAYS, USE_FIELD},
 	{F_JSONB_EXISTS, any_values, ALWAYS, USE_FIELD}
 };

@@ -248,6 +248,19 @@ check_clauses(pe_block *block, List *clauses, const char *what)
  * ------------------------------------------------------------------
  */
 
+/* By the type's own order, which cannot fail. */
+static void
+check_sort(pe_block *block, const SortGroupClause *clause, Node *node, const char *what)
+{
+	if (!pe_is_comparison(clause->eqop) || (OidIsValid(clause->sortop) && !pe_is_comparison(clause->sortop)))
+		pe_block_refuse(block, psprintf("%s by an operator of its own", what), "Its order is not the type's, or its "
+						"type is none of scalars.", "Use columns of scalar types and their own operators; an ORDER BY "
+						"of the whole view has no use.");
+	if (type_is_collatable(exprType(node)) && !OidIsValid(exprCollation(node)))
+		pe_block_refuse(block, psprintf("%s of a text whose collation is not determined", what),
+						"Comparing its values fails.", "Add COLLATE \"C\".");
+}
+
 static bool
 has_all_groups(const Query *query, List *clauses)
 {
@@ -273,11 +286,13 @@ has_all_used(pe_block *block, List *columns)
 {
 	ListCell   *cell;
 
+	/* those in sub-selects are of this block, too: they name a level from there */
 	foreach(cell, pull_vars_of_level((Node *) block->query->targetList, 0))
 	{
-		pe_column	column;
+		const Var  *var = lfirst_node(Var, cell);
+		pe_column	column = {block, var->varno, var->varattno};
 
-		if (!pe_column_of(block, lfirst(cell), &column) || !has_column(columns, &column))
+		if (!has_column(columns, &column))
 			return false;
 	}
 	return true;
@@ -328,12 +343,100 @@ refuse_order(pe_block *block, const char *what)
 					"Add all columns that are used to ORDER BY, or a unique key whose columns are NOT NULL.");
 }
 
+/* ------------------------------------------------------------------
+ * Columns beside groups
+ *
+ * The server lets a column stand beside GROUP BY if the primary key of its table is among the groups.  Of
+ * a table that has children that key says nothing of theirs: which row of a group the
+ * column is of then depends on where they lie.
+ * ------------------------------------------------------------------
+ */
+
+typedef struct grouped
+{
+	pe_block   *block;
+	List	   *columns;
+	int			depth;
+} grouped;
+
+static bool
+is_group(const pe_block *block, Node *node)
+{
+	ListCell   *cell;
+
+	foreach(cell, block->query->groupClause)
+		if (equal(get_sortgroupclause_expr(lfirst(cell), block->query->targetList), node))
+			return true;
+	return false;
+}
+
+static bool
+is_beside_key(const grouped *g, const Var *var)
+{
+	pe_source  *source = g->block->source[var->varno];
+	pe_column	column = {g->block, var->varno, var->varattno};
+	ListCell   *cell;
+	ListCell   *number;
+
+	if (has_column(g->columns, &column))
+		return true;
+	foreach(cell, source != NULL && source->kind == PE_SOURCE_TABLE ? pe_unique_indexes(source) : NIL)
+	{
+		bool		has_all = true;
+
+		foreach(number, lfirst(cell))
+		{
+			column.number = lfirst_int(number);
+			has_all = has_all && has_column(g->columns, &column);
+		}
+		if (has_all)
+			return true;
+	}
+	return false;
+}
+
+/* Finds a column outside of aggregates that is neither a group nor one of a row that the groups determine. */
+static bool
+find_ungrouped(Node *node, grouped *g)
+{
+	bool		found;
+
+	if (node == NULL || (g->depth == 0 && is_group(g->block, node)))
+		return false;
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == g->depth)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == g->depth && !is_beside_key(g, (Var *) node);
+	if (IsA(node, Query))
+	{
+		g->depth++;
+		found = query_tree_walker((Query *) node, find_ungrouped, g, 0);
+		g->depth--;
+		return found;
+	}
+	return expression_tree_walker(node, find_ungrouped, g);
+}
+
+static void
+check_grouped(pe_block *block)
+{
+	grouped		g = {block, columns_of(block, block->query->groupClause), 0};
+
+	if (find_ungrouped((Node *) block->query->targetList, &g) || find_ungrouped(block->query->havingQual, &g))
+		pe_block_refuse(block, "a column beside GROUP BY", "The primary key of its table is not one of the tables that "
+						"inherit from it, so rows of one group can differ in it.",
+						"Add the column to GROUP BY, or read ONLY the table.");
+}
+
 static void
 check_limit(pe_block *block)
 {
 	const Query *query = block->query;
 	Datum		limit;
 
+	if (block->branches != NIL)
+		pe_block_refuse(block, "LIMIT of a UNION ALL", "Rows of several branches can be equal in its order.",
+						"Write the union as a sub-select in FROM, and ORDER BY all its columns and LIMIT 1 around it.");
 	if (query->limitOption == LIMIT_OPTION_WITH_TIES || !pe_is_constant(query->limitCount, &limit) ||
 		DatumGetInt64(limit) < 1 || (block->is_private && DatumGetInt64(limit) != 1))
 		pe_block_refuse(block, "LIMIT", "It is LIMIT 1 in a LATERAL sub-select, and a constant in one over public "
@@ -347,8 +450,13 @@ void
 pe_check_order(pe_block *block)
 {
 	const Query *query = block->query;
+	ListCell   *cell;
 
+	foreach(cell, query->sortClause)
+		check_sort(block, lfirst(cell), get_sortgroupclause_expr(lfirst(cell), query->targetList), "ORDER BY");
 	check_clauses(block, query->groupClause, "GROUP BY");
+	if (query->groupClause != NIL)
+		check_grouped(block);
 	check_clauses(block, query->distinctClause, query->hasDistinctOn ? "DISTINCT ON" : "DISTINCT");
 	if (query->hasDistinctOn && !is_total(block, query->sortClause, !query->hasWindowFuncs))
 		refuse_order(block, "DISTINCT ON");
@@ -415,6 +523,9 @@ extent_of_average(pe_block *block, Oid function, Oid type, const pe_extent *argu
 	average->low = argument->low;
 	average->high = argument->high;
 	average->digits = (type == NUMERICOID ? argument->digits : 19) + 1;
+	/* 16 digits from the first one on, of a sum that is not 0 divided by at most MOST_ROWS */
+	if (type != NUMERICOID || argument->scale >= 0)
+		average->scale = Max(argument->scale, 0) + 60;
 	return average;
 }
 
@@ -478,9 +589,7 @@ check_distinct(pe_block *block, const Aggref *aggregate)
 
 		if (strcmp(get_func_name(aggregate->aggfnoid), "count") != 0)
 			check_image(block, get_sortgroupclause_expr(clause, aggregate->args), "DISTINCT");
-		if (!pe_is_comparison(clause->eqop))
-			pe_block_refuse(block, "DISTINCT by an operator of its own", "Its equality is not the type's.",
-							"Use the type's own operators.");
+		check_sort(block, clause, get_sortgroupclause_expr(clause, aggregate->args), "DISTINCT");
 	}
 }
 
@@ -500,6 +609,10 @@ pe_aggregate_extent(pe_block *block, Aggref *aggregate)
 	if (aggregate->aggfilter != NULL)
 		(void) pe_extent_of(block, (Node *) aggregate->aggfilter);
 	check_distinct(block, aggregate);
+	/* no group is empty */
+	if (aggregate->aggstar && aggregate->aggfilter == NULL && block->query->groupClause != NIL &&
+		aggregate->aggfnoid == F_COUNT_)
+		return extent_of_range(1, MOST_ROWS);
 	return extent_of_aggregate(block, aggregate->aggfnoid, argument);
 }
 
@@ -576,9 +689,8 @@ check_window_order(pe_block *block, const WindowClause *window)
 	ListCell   *cell;
 
 	foreach(cell, window->orderClause)
-		if (!pe_is_comparison(lfirst_node(SortGroupClause, cell)->eqop))
-			pe_block_refuse(block, "ORDER BY of a window by an operator of its own", "Its order is not the type's.",
-							"Use the type's own operators.");
+		check_sort(block, lfirst(cell), get_sortgroupclause_expr(lfirst(cell), block->query->targetList),
+				   "ORDER BY of a window");
 	check_clauses(block, window->partitionClause, "PARTITION BY");
 }
 

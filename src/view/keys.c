@@ -48,6 +48,7 @@ has_default_equality(Relation relation, Oid class, AttrNumber number)
 	return OidIsValid(usual) && get_opclass_family(class) == get_opclass_family(usual);
 }
 
+/* An expression has the number 0. */
 static bool
 is_key(Relation relation, Form_pg_index index, const oidvector *classes)
 {
@@ -74,7 +75,7 @@ key_of_index(Relation relation, Oid oid)
 		return NIL;
 	index = (Form_pg_index) GETSTRUCT(tuple);
 	if (index->indisunique && index->indisvalid && index->indimmediate && index->indisready && index->indislive &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) &&
 		is_key(relation, index, (oidvector *) DatumGetPointer(SysCacheGetAttr(INDEXRELID, tuple,
 																			   Anum_pg_index_indclass, &isnull))))
 		for (int i = 0; i < index->indnkeyatts; i++)

@@ -79,6 +79,13 @@ start_from(const pe_standing *standing, int source)
 	return standing->source != 0 ? bms_add_member(start, standing->source) : start;
 }
 
+/* A LATERAL block can have rows where nothing private is: an aggregate, or columns of the row around it. */
+static bool
+has_private_rows(const pe_source *source)
+{
+	return source->is_private && !(source->kind == PE_SOURCE_BLOCK && source->block->is_correlated);
+}
+
 /* Whether a private source has a column that equals the unit: else nobody is protected by it. */
 static bool
 has_private_column(const pe_standing *standing)
@@ -92,7 +99,7 @@ has_private_column(const pe_standing *standing)
 		return false;
 	for (int i = 0; i < ties->count; i++)
 		if (ties->column[i].block == standing->block && pe_tied(ties, ties->column[i], *unit) &&
-			standing->block->source[ties->column[i].source]->is_private)
+			has_private_rows(standing->block->source[ties->column[i].source]))
 			return true;
 	return false;
 }
@@ -215,24 +222,19 @@ known_keys(const pe_standing *standing, int except)
 }
 
 static bool
-refers_by(List *references, Oid table, List *numbers)
+refers_by(List *references, Oid table)
 {
 	ListCell   *cell;
 
 	foreach(cell, references)
-	{
-		pe_reference *reference = lfirst(cell);
-
-		if ((!OidIsValid(table) || reference->target == table) &&
-			(numbers == NIL || equal(reference->columns, numbers)))
+		if (((pe_reference *) lfirst(cell))->target == table)
 			return true;
-	}
 	return false;
 }
 
 /* Whether a column comes from one that is, or refers to, a key of a table. */
 static bool
-leads_to(const pe_prover *prover, pe_column column, const pe_source *to, List *numbers)
+leads_to(const pe_prover *prover, pe_column column, Oid table, List *numbers, const pe_source *except)
 {
 	const pe_source *source = column.block->source[column.source];
 	List	   *blocks;
@@ -242,10 +244,12 @@ leads_to(const pe_prover *prover, pe_column column, const pe_source *to, List *n
 	check_stack_depth();
 	if (source->kind == PE_SOURCE_TABLE)
 	{
-		if (source->relation == to->relation)
-			return source != to && column.number == linitial_int(numbers);
+		if (source == except)
+			return false;
+		if (source->relation == table && column.number == linitial_int(numbers))
+			return true;
 		foreach(reference, pe_references(prover, source))
-			if (((pe_reference *) lfirst(reference))->target == to->relation &&
+			if (((pe_reference *) lfirst(reference))->target == table &&
 				equal(((pe_reference *) lfirst(reference))->key, numbers) &&
 				equal(((pe_reference *) lfirst(reference))->columns, list_make1_int(column.number)))
 				return true;
@@ -259,28 +263,52 @@ leads_to(const pe_prover *prover, pe_column column, const pe_source *to, List *n
 		pe_column	inner;
 		Node	   *node = pe_block_output(lfirst(cell), column.number);
 
-		if (node != NULL && pe_column_of(lfirst(cell), node, &inner) && leads_to(prover, inner, to, numbers))
+		if (node != NULL && pe_column_of(lfirst(cell), node, &inner) && leads_to(prover, inner, table, numbers, except))
 			return true;
 	}
 	return false;
 }
 
+/* The same of any column that equals one of a source, but those of the source itself. */
 static bool
-is_led_to(const pe_standing *standing, const pe_ties *ties, const pe_source *source, List *numbers)
+is_led_to(const pe_standing *standing, const pe_ties *ties, const pe_source *source, AttrNumber number, Oid table,
+		  List *numbers)
 {
-	pe_column	mine = {standing->block, source->number, linitial_int(numbers)};
+	pe_column	mine = {standing->block, source->number, number};
 
 	for (int i = 0; i < ties->count; i++)
-		if (pe_tied(ties, ties->column[i], mine) && leads_to(standing->block->prover, ties->column[i], source, numbers))
+		if (pe_tied(ties, ties->column[i], mine) &&
+			leads_to(standing->block->prover, ties->column[i], table, numbers, source))
 			return true;
 	return false;
 }
 
+/* Whether a column refers to a key, and is not joined to it or to others that refer to it; *refers: whether it does. */
+static bool
+misses_reference(const pe_standing *standing, const pe_ties *ties, const pe_source *source, AttrNumber number,
+				 bool *refers)
+{
+	ListCell   *cell;
+
+	*refers = false;
+	foreach(cell, pe_references(standing->block->prover, source))
+	{
+		pe_reference *reference = lfirst(cell);
+
+		if (!equal(reference->columns, list_make1_int(number)))
+			continue;
+		*refers = true;
+		if (is_led_to(standing, ties, source, number, reference->target, reference->key))
+			return false;
+	}
+	return *refers;
+}
+
 /*
  * A column that equals the unit by chance of a join, and says nothing of whose the row is: a key of its own table
- * to which nothing refers (orders.order_id = customers.customer_id), or another one than that by
- * which the table refers to a table of units.  A foreign key of the column, or the owner's word,
- * settles it.
+ * to which nothing refers (orders.order_id = customers.customer_id), another one than that by which
+ * the table refers to a table of units, or one that refers to another table than that to whose key
+ * it is joined.  A foreign key of the column, or the owner's word, settles it.
  */
 static bool
 is_doubtful(const pe_standing *standing, const pe_ties *ties, const pe_source *source, AttrNumber number)
@@ -288,17 +316,21 @@ is_doubtful(const pe_standing *standing, const pe_ties *ties, const pe_source *s
 	List	   *numbers = list_make1_int(number);
 	List	   *references = pe_references(standing->block->prover, source);
 	ListCell   *cell;
+	bool		refers;
 
-	if (refers_by(references, InvalidOid, numbers))
+	bool		misses = misses_reference(standing, ties, source, number, &refers);
+
+	if (refers && !misses)
 		return false;
 	foreach(cell, pe_unique_indexes(source))
-		if (equal(lfirst(cell), numbers) && !is_led_to(standing, ties, source, numbers))
+		if (equal(lfirst(cell), numbers) && !refers &&
+			!is_led_to(standing, ties, source, number, source->relation, numbers))
 			return true;
 	foreach(cell, known_keys(standing, source->number))
 	{
 		pe_table_key *key = lfirst(cell);
 
-		if (list_length(key->columns) == 1 && refers_by(references, key->table, NIL) &&
+		if (list_length(key->columns) == 1 && (misses || refers_by(references, key->table)) &&
 			pe_tied(ties, *(pe_column *) linitial(key->columns), *(pe_column *) linitial(standing->unit)))
 			return true;
 	}

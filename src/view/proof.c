@@ -198,9 +198,14 @@ static char *
 rule_in_words(Oid family, const char *rule)
 {
 	const char *name = get_rel_name(family);
+	char		column[NAMEDATALEN];
+	char		target[NAMEDATALEN];
 
 	if (strncmp(rule, "column ", strlen("column ")) == 0)
 		return psprintf("%s by %s", name, rule + strlen("column "));
+	/* key (order_id) -> study.orders (order_id) */
+	if (sscanf(rule, "key (%63[^),\"]) -> %*[^.\"].%63[^ \"] (", column, target) == 2)
+		return psprintf("%s through %s -> %s", name, column, target);
 	return psprintf("%s through %s", name, rule + strlen("key "));
 }
 
@@ -310,10 +315,15 @@ compare_families(const ListCell *one, const ListCell *other)
 }
 
 /* ------------------------------------------------------------------
- * Spine
+ * Rows of the view and rows of its tables
+ *
+ * A table carries a block if each row of the block, or each group, is made of one row of it: then
+ * the block has no more rows than the table, also joined to others.  A UNION ALL is carried by what
+ * carries its branches.
  * ------------------------------------------------------------------
  */
 
+/* Whether all of some columns, GROUP BY's or DISTINCT's, are plain ones of sources that one row determines. */
 static bool
 all_in(const pe_block *block, List *clauses, const Bitmapset *reached)
 {
@@ -338,6 +348,101 @@ all_in(const pe_block *block, List *clauses, const Bitmapset *reached)
 	return true;
 }
 
+static bool carry_block(pe_block *block, List **carriers);
+
+static bool
+carry_source(const pe_source *source, List **carriers)
+{
+	if (!source->is_private)
+		return false;
+	/* a correlated one is read again for each row beside it */
+	if (source->kind == PE_SOURCE_BLOCK)
+		return !source->block->is_correlated && carry_block(source->block, carriers);
+	if (source->kind != PE_SOURCE_TABLE)
+		return false;
+	*carriers = lappend_oid(*carriers, source->family);
+	return true;
+}
+
+/*
+ * Of some sources of a block, which are joined.  Rows where one is there are carried by it if each
+ * is of one of its rows.
+ * Where it can be null-extended, the rows where its side is not there are as many as those of the others: each is
+ * extended once.
+ */
+static bool
+carry_sources(pe_block *block, const Bitmapset *sources, List **carriers)
+{
+	for (int i = -1; (i = bms_next_member(sources, i)) >= 0;)
+	{
+		const pe_source *source = block->source[i];
+		List	   *found = NIL;
+
+		if (!pe_row_is_of_present(block, i, sources) || !carry_source(source, &found))
+			continue;
+		if (source->side != NULL &&
+			!carry_sources(block, bms_difference(sources, source->side->sources), &found))
+			continue;
+		*carriers = list_concat(*carriers, found);
+		return true;
+	}
+	return false;
+}
+
+/* A block with groups, or without doubles, by sources that have one row for each of one row. */
+static bool
+carry_groups(pe_block *block, List *clauses, List **carriers)
+{
+	for (int i = 1; clauses != NIL && i <= block->count; i++)
+	{
+		Bitmapset  *reached = NULL;
+		List	   *found = NIL;
+
+		if (block->source[i] == NULL || block->source[i]->side != NULL)
+			continue;
+		(void) pe_row_is_of_source(block, i, &reached);
+		if (all_in(block, clauses, reached) && carry_source(block->source[i], &found))
+		{
+			*carriers = list_concat(*carriers, found);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Adds what carries a block, a table as often as it does; false if nothing is known to. */
+static bool
+carry_block(pe_block *block, List **carriers)
+{
+	Bitmapset  *sources = NULL;
+	ListCell   *cell;
+
+	foreach(cell, block->branches)
+		if (!carry_block(lfirst(cell), carriers))
+			return false;
+	if (block->branches != NIL)
+		return true;
+	for (int i = 1; i <= block->count; i++)
+		if (block->source[i] != NULL)
+			sources = bms_add_member(sources, i);
+	return carry_sources(block, sources, carriers) ||
+		carry_groups(block, block->query->groupClause, carriers) ||
+		carry_groups(block, block->query->distinctClause, carriers);
+}
+
+/* A source on no nullable side such that each row is one of its rows; 0: there is none. */
+static int
+spine_of(pe_block *block)
+{
+	Bitmapset  *reached = NULL;
+
+	for (int i = 1; i <= block->count; i++)
+		if (block->source[i] != NULL && block->source[i]->side == NULL && block->source[i]->is_private &&
+			pe_row_is_of_source(block, i, &reached))
+			return i;
+	return 0;
+}
+
 static bool
 has_outer_join(const pe_block *block)
 {
@@ -348,40 +453,43 @@ has_outer_join(const pe_block *block)
 }
 
 /*
- * From the source of the unit column inwards.  A unit has no more rows than its source if each row, or each
- * group, is one of that; the view is a spine if all rows are, and nothing in it moves when other
- * rows come: no aggregate, window, DISTINCT, sub-select or outer join.
+ * Whether each row is one row of a table, with columns of tables that are joined by their unique keys, and nothing in
+ * it moves when other rows come: no aggregate, window, DISTINCT, sub-select or outer join.
  */
-static void
-find_spine(pe_block *block, AttrNumber number, pe_view_proof *proof)
+static bool
+is_spine(pe_block *block)
 {
 	const Query *query = block->query;
-	pe_column	column;
-	pe_source  *source;
-	Bitmapset  *reached = NULL;
-	bool		is_one;
+	int			spine = block->branches == NIL ? spine_of(block) : 0;
 
-	if (block->branches != NIL || !pe_column_of(block, pe_block_output(block, number), &column))
-	{
-		proof->is_spine = false;
-		proof->multiplies = true;
-		return;
-	}
-	source = block->source[column.source];
-	is_one = pe_row_is_of_source(block, column.source, &reached);
-	if (!is_one && !(query->groupClause != NIL && all_in(block, query->groupClause, reached)))
-		proof->multiplies = true;
-	if (!is_one || query->groupClause != NIL || query->hasAggs || query->hasWindowFuncs || query->hasSubLinks ||
-		query->distinctClause != NIL || query->limitCount != NULL || source->side != NULL || has_outer_join(block))
-		proof->is_spine = false;
-	if (source->kind == PE_SOURCE_BLOCK)
-		find_spine(source->block, column.number, proof);
-	else if (source->kind == PE_SOURCE_TABLE)
-		proof->spine = source->relation;
+	if (spine == 0 || query->groupClause != NIL || query->hasAggs || query->hasWindowFuncs || query->hasSubLinks ||
+		query->distinctClause != NIL || query->limitCount != NULL || has_outer_join(block))
+		return false;
 	/* a sub-select that is joined could be one of aggregates */
 	for (int i = 1; i <= block->count; i++)
-		if (i != column.source && block->source[i] != NULL && block->source[i]->kind != PE_SOURCE_TABLE)
-			proof->is_spine = false;
+		if (i != spine && block->source[i] != NULL && block->source[i]->kind != PE_SOURCE_TABLE)
+			return false;
+	return block->source[spine]->kind == PE_SOURCE_TABLE ||
+		(block->source[spine]->kind == PE_SOURCE_BLOCK && is_spine(block->source[spine]->block));
+}
+
+/* How often each private table carries the view. */
+static void
+count_carriers(pe_block *block, pe_view_proof *proof)
+{
+	List	   *carriers = NIL;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	proof->multiplies = !carry_block(block, &carriers);
+	foreach(cell, proof->families)
+	{
+		pe_view_family *family = lfirst(cell);
+
+		foreach(inner, carriers)
+			family->carries += !proof->multiplies && lfirst_oid(inner) == family->relation &&
+				family->role == PE_VIEW_PRIVATE;
+	}
 }
 
 /* ------------------------------------------------------------------
@@ -435,8 +543,8 @@ pe_view_prove(Oid view, AttrNumber unit, const pe_view_words *words, List *kept)
 	proof->words = prover.believed;
 	proof->reads = prover.reads;
 	proof->has_settings = prover.has_settings;
-	proof->is_spine = true;
-	find_spine(block, unit, proof);
+	proof->is_spine = is_spine(block);
+	count_carriers(block, proof);
 	pe_view_identity(&prover, proof->families, proof->identity);
 	return proof;
 }

@@ -62,6 +62,7 @@ typedef struct pe_view_family
 								 * "key (order_id) -> study.orders (order_id)"; "public" */
 	char	   *said;			/* in words: "lines belong to customers through order_id -> orders" */
 	char	   *reason;			/* why: the catalog's or the owner's */
+	int			carries;		/* the view has at most so many rows for each row of it, and of others that carry it */
 } pe_view_family;
 
 /* An expression that only the owner's words carry: never_fails or functions. */
@@ -77,11 +78,10 @@ typedef struct pe_view_proof
 	List	   *words;			/* of pe_view_word *: what was believed and not proved */
 	char		identity[65];	/* SHA-256, in hex, of all that the proof rests on; see identity.c */
 	List	   *reads;			/* of Oids: all relations and views that are read, the view itself first */
-	Oid			spine;			/* the private relation that carries the unit column */
-	bool		is_spine;		/* each row of the view is one row of spine, with columns of declared tables
-								 * that are joined by their unique keys; so rows are never changed by later ones
-								 * if those tables are append-only */
-	bool		multiplies;		/* a unit may have more rows in the view than in spine */
+	bool		is_spine;		/* each row of the view is one row of a private table, with columns of declared
+								 * tables that are joined by their unique keys; so rows are never changed by later
+								 * ones if those tables are append-only */
+	bool		multiplies;		/* it may have more rows than the tables that carry it; else they bound it: carries */
 	bool		has_settings;	/* an expression depends on TimeZone, DateStyle or the like */
 } pe_view_proof;
 

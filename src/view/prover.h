@@ -200,6 +200,8 @@ extern List *pe_ties_given(const pe_ties *ties);
 extern bool pe_row_is_determined(pe_block *block, List *columns);
 /* The same of a source; *reached: the sources that have one row for each of its rows. */
 extern bool pe_row_is_of_source(pe_block *block, int source, Bitmapset **reached);
+/* The same of a source where it is there, and of some sources: what is null-extended then counts as one row. */
+extern bool pe_row_is_of_present(pe_block *block, int source, const Bitmapset *sources);
 /* The same of outputs, by their numbers. */
 extern bool pe_output_is_key(pe_block *block, List *numbers);
 

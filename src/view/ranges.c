@@ -97,12 +97,21 @@ kind_of(Oid operator)
 	return 0;
 }
 
+/* Of a jsonb: that of its text. */
+static bool
+is_text_of(Node *node, AttrNumber number)
+{
+	if (IsA(node, CoerceViaIO) && exprType((Node *) ((CoerceViaIO *) node)->arg) == JSONBOID)
+		node = (Node *) ((CoerceViaIO *) node)->arg;
+	return is_column(node, number);
+}
+
 static bool
 is_length_of(Node *node, AttrNumber number)
 {
 	FuncExpr   *call = (FuncExpr *) node;
 
-	return IsA(node, FuncExpr) && list_length(call->args) == 1 && is_column(linitial(call->args), number) &&
+	return IsA(node, FuncExpr) && list_length(call->args) == 1 && is_text_of(linitial(call->args), number) &&
 		(call->funcid == F_LENGTH_TEXT || call->funcid == F_CHAR_LENGTH_TEXT ||
 		 call->funcid == F_CHARACTER_LENGTH_TEXT);
 }
@@ -196,7 +205,9 @@ extent_in(Oid oid, const char *name)
 	Form_pg_attribute column = TupleDescAttr(columns, b.number - 1);
 	pe_extent  *extent = pe_extent_of_type(column->atttypid, column->atttypmod);
 
-	if (relation->rd_rel->relkind != RELKIND_FOREIGN_TABLE && columns->constr != NULL)
+	/* '1 month' and '30 days' are equal intervals that lead to different days: a comparison bounds neither part */
+	if (relation->rd_rel->relkind != RELKIND_FOREIGN_TABLE && columns->constr != NULL &&
+		getBaseType(column->atttypid) != INTERVALOID)
 		for (int i = 0; i < columns->constr->num_check; i++)
 		{
 			const ConstrCheck *check = &columns->constr->check[i];

@@ -81,7 +81,7 @@ check_kind(pe_block *block, const pe_source *source, char relkind)
 		relkind != RELKIND_MATVIEW)
 		pe_block_refuse(block, psprintf("\"%s\"", source->name), "It is no table.", "Read tables and views.");
 	if (relkind != RELKIND_MATVIEW)
-		pe_relation_check(source->relation);
+		pe_relation_check(source->relation, false);
 }
 
 /* Of one relation of the family; what cannot be seen by the planner's own means could make plans differ. */
@@ -109,15 +109,15 @@ check_member(pe_block *block, const pe_source *source, Oid member)
 
 /* The role that registers the view puts a cap on these rows. */
 static void
-check_owner(pe_block *block, const pe_source *source)
+check_owner(pe_block *block, const pe_source *source, Oid relation)
 {
-	Oid			owner = pe_relation_owner(source->relation);
+	Oid			owner = pe_relation_owner(relation);
 
 	if (!has_privs_of_role(block->prover->owner, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("the owner of view \"%s\" does not own table \"%s\"", block->prover->view_name,
-						get_rel_name(source->relation)),
+						get_rel_name(relation)),
 				 errdetail("It is read in %s and is private: not every role may read it.", block->name),
 				 errhint("Its owner can register a view over it, or a role that has the privileges of all owners; "
 						 "a table that is public knowledge can be named in public_tables.")));
@@ -143,6 +143,7 @@ pe_table_classify(pe_block *block, pe_source *source)
 	source->family = OidIsValid(whole) ? whole : source->relation;
 	source->is_private = !is_public(block->prover, source->relation, relkind);
 	if (source->is_private)
-		check_owner(block, source);
+		foreach(cell, source->members)
+			check_owner(block, source, lfirst_oid(cell));
 	block->prover->reads = list_concat_unique_oid(block->prover->reads, source->members);
 }

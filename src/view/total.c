@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -22,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/regproc.h"
@@ -140,6 +142,7 @@ extent_of_numeric(pe_extent *extent, Datum value)
 	char	   *text;
 	char	   *point;
 	int			digits;
+	bool		has_part;
 
 	if (numeric_is_nan(number) || numeric_is_inf(number))
 		return;
@@ -149,12 +152,12 @@ extent_of_numeric(pe_extent *extent, Datum value)
 	extent->scale = point != NULL ? (int) strlen(point + 1) : 0;
 	extent->digits = digits;
 	extent->is_nonzero = strspn(text, "-0.") != strlen(text);
+	has_part = point != NULL && strspn(point + 1, "0") != strlen(point + 1);
 	if (digits <= 18)
 	{
 		pe_i128		whole = strtoll(text, NULL, 10);
-		bool		is_less = *text == '-' && point != NULL;
 
-		set_range(extent, whole - (is_less ? 1 : 0), whole + (point != NULL && *text != '-' ? 1 : 0));
+		set_range(extent, whole - (has_part && *text == '-' ? 1 : 0), whole + (has_part && *text != '-' ? 1 : 0));
 	}
 }
 
@@ -166,7 +169,9 @@ extent_of_interval(pe_extent *extent, const Interval *interval)
 	pe_i128		shortest = (pe_i128) interval->month * (interval->month < 0 ? 31 : 28) * day;
 	pe_i128		longest = (pe_i128) interval->month * (interval->month < 0 ? 28 : 31) * day;
 
-	if (interval->month > -120000 && interval->month < 120000)
+	/* months, days and time are added one after the other: none of them may lead out of what a date can be */
+	if (Abs((int64) interval->month) < 120000 && Abs((int64) interval->day) < 4000000 &&
+		interval->time > -4000000 * day && interval->time < 4000000 * day)
 		set_range(extent, shortest + days, longest + days);
 }
 
@@ -398,6 +403,12 @@ extent_of_operator(pe_block *block, OpExpr *node)
 {
 	if (pe_is_comparison(node->opno))
 	{
+		Oid			left;
+		Oid			right;
+
+		/* a date is a point of time by the session's zone */
+		op_input_types(node->opno, &left, &right);
+		block->prover->has_settings |= left != right && (left == TIMESTAMPTZOID || right == TIMESTAMPTZOID);
 		check_all(block, node->args);
 		check_collation(block, (Node *) node, node->inputcollid, node->args);
 		return pe_extent_of_type(BOOLOID, -1);
@@ -508,6 +519,20 @@ extent_of_extreme(pe_block *block, MinMaxExpr *node)
 	return extent_of_any(block, node->args);
 }
 
+/* A text as a value, by an input function that depends on nothing else. */
+static bool
+is_read_purely(const CoerceViaIO *node)
+{
+	Oid			function;
+	Oid			parameter;
+
+	if (type_is_enum(node->resulttype) || getBaseType(node->resulttype) != node->resulttype ||
+		pe_equality_group(exprType((Node *) node->arg), DEFAULT_COLLATION_OID) != TEXTOID)
+		return false;
+	getTypeInputInfo(node->resulttype, &function, &parameter);
+	return is_pure(function);
+}
+
 /* A value as text, by the output function of its type. */
 static pe_extent *
 extent_of_output(pe_block *block, CoerceViaIO *node)
@@ -516,6 +541,13 @@ extent_of_output(pe_block *block, CoerceViaIO *node)
 	pe_extent  *extent = pe_extent_of_type(node->resulttype, -1);
 	Oid			type = getBaseType(exprType((Node *) node->arg));
 
+	if (getBaseType(node->resulttype) != TEXTOID && getBaseType(node->resulttype) != VARCHAROID &&
+		block->prover->words->never_fails && is_read_purely(node))
+	{
+		believe(block, psprintf("%s does not fail, by never_fails. Without that word: keep the value in a column of "
+								"its type", pe_expression_text(block, (Node *) node)));
+		return pe_extent_of_type(node->resulttype, -1);
+	}
 	if (getBaseType(node->resulttype) != TEXTOID && getBaseType(node->resulttype) != VARCHAROID)
 		refuse(block, (Node *) node, "Not every text is a value of that type.",
 			   "Keep the value in a column of its type, or say which texts count: CASE x WHEN '1' THEN 1 ... END.");
@@ -540,11 +572,48 @@ extent_of_output(pe_block *block, CoerceViaIO *node)
 	return extent;
 }
 
+/* No series has more rows, for each row that it is computed for. */
+#define LONGEST_SERIES 1000000
+
+static bool
+is_series(Oid function)
+{
+	return function == F_GENERATE_SERIES_INT4_INT4 || function == F_GENERATE_SERIES_INT4_INT4_INT4 ||
+		function == F_GENERATE_SERIES_INT8_INT8 || function == F_GENERATE_SERIES_INT8_INT8_INT8;
+}
+
+/* What the rows of generate_series are, of whole numbers with ranges and a constant step; NULL for another function. */
+static pe_extent *
+series_of(pe_block *block, const pe_source *source)
+{
+	const RangeTblFunction *function = linitial(source->entry->functions);
+	const FuncExpr *call = (const FuncExpr *) function->funcexpr;
+	pe_extent  *start;
+	pe_extent  *stop;
+	pe_extent  *step = NULL;
+	pe_i128		width;
+
+	if (list_length(source->entry->functions) != 1 || source->entry->funcordinality || !IsA(call, FuncExpr) ||
+		!is_series(call->funcid))
+		return NULL;
+	start = pe_extent_of(block, linitial(call->args));
+	stop = pe_extent_of(block, lsecond(call->args));
+	if (list_length(call->args) == 3)
+		step = pe_extent_of(block, lthird(call->args));
+	if (!start->has_range || !stop->has_range ||
+		(step != NULL && (!step->has_range || step->low != step->high || step->low == 0)))
+		return NULL;
+	width = step != NULL && step->low < 0 ? (start->high - stop->low) / -step->low
+		: (stop->high - start->low) / (step != NULL ? step->low : 1);
+	return width < LONGEST_SERIES ? pe_extent_join(start, stop) : NULL;
+}
+
 static pe_extent *
 extent_of_var(pe_block *block, Var *var)
 {
 	pe_block   *where;
 	pe_source  *source = pe_source_of_var(block, var, &where);
+	pe_extent  *series;
 
 	if (var->varattno <= 0)
 		pe_block_refuse(block, psprintf("%s \"%s\" in %s", var->varattno == 0 ? "the whole row of" :
@@ -571,7 +640,8 @@ extent_of_var(pe_block *block, Var *var)
 		}
 		return extent;
 	}
-	return pe_extent_of_type(var->vartype, var->vartypmod);
+	series = source->entry->rtekind == RTE_FUNCTION && var->varattno == 1 ? series_of(where, source) : NULL;
+	return series != NULL ? series : pe_extent_of_type(var->vartype, var->vartypmod);
 }
 
 pe_extent *
@@ -673,9 +743,10 @@ check_branch_types(pe_block *block, AttrNumber number)
 
 	foreach(cell, block->branches)
 	{
-		Node	   *part = pe_block_output(lfirst(cell), number);
+		const pe_block *branch = lfirst(cell);
+		Node	   *part = (Node *) list_nth_node(TargetEntry, branch->query->targetList, number - 1)->expr;
 
-		if (part != NULL && exprType(part) != exprType(whole) &&
+		if (exprType(part) != exprType(whole) &&
 			!(pe_equality_group(exprType(whole), InvalidOid) == INT8OID &&
 			  pe_equality_group(exprType(part), InvalidOid) == INT8OID))
 			pe_block_refuse(block, psprintf("column \"%s\" of several types", pe_block_output_name(block, number)),
@@ -743,10 +814,11 @@ check_source(pe_block *block, pe_source *source)
 	if (source->entry->rtekind == RTE_VALUES)
 		foreach(cell, source->entry->values_lists)
 			check_all(block, lfirst(cell));
-	if (source->entry->rtekind == RTE_FUNCTION)
+	if (source->entry->rtekind == RTE_FUNCTION && series_of(block, source) == NULL)
 		pe_block_refuse(block, psprintf("function \"%s\" in FROM", source->name),
 						"It is not known to be total, nor to return its rows in any order.",
-						"Keep its rows in a table, or write VALUES.");
+						"Use generate_series of integers with ranges and a constant step, keep its rows in a table, or "
+						"write VALUES.");
 }
 
 void

@@ -77,6 +77,7 @@ sub expression
 	my $c = sub { return column($columns, $_[0]) };
 	my $e = sub { return expression($columns, $_[0], $depth - 1) };
 
+	return any($c->('i') . ' < ' . $c->('i'), $c->('d') . ' > ' . $c->('d'), $c->('t') . " = 'x'", $c->('i') . ' IS NOT NULL') if $depth <= 0 && $type eq 'b';
 	return chance(0.85) ? $c->($type eq 'i' && chance(0.1) ? 'iI' : $type) : any(@{ $constant{$type} // [1] }) if $depth <= 0;
 	if ($type eq 'i')
 	{
@@ -146,7 +147,7 @@ sub pairs
 	return @pairs;
 }
 
-sub tie
+sub tied_by
 {
 	my ($left, $source) = @_;
 	my @pairs = pairs($left, $source->{columns});
@@ -166,7 +167,7 @@ sub lateral
 {
 	my ($columns) = @_;
 	my $inner = source(0, 0);
-	my $tie = tie($columns, $inner);
+	my $tie = tied_by($columns, $inner);
 	my $name = 'a' . ++$alias;
 	my @ints = typed($inner->{columns}, 'id');
 	my $what = any(@ints);
@@ -182,7 +183,7 @@ sub exists_condition
 {
 	my ($columns) = @_;
 	my $inner = source(0, chance(0.2));
-	my $tie = tie($columns, $inner);
+	my $tie = tied_by($columns, $inner);
 
 	return any('', 'NOT ') . "EXISTS (SELECT 1 FROM $inner->{sql} WHERE $tie)";
 }
@@ -259,6 +260,15 @@ sub branch
 		my $source = chance(0.12) ? lateral(\@columns) // source(0, 0) : source($depth, chance(0.25));
 		my $join = any('JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', chance(0.5) ? 'RIGHT JOIN' : 'LEFT JOIN', chance(0.1) ? 'FULL JOIN' : 'JOIN', chance(0.3) ? 'CROSS JOIN' : 'JOIN');
 
+		# a join within a join: its sources stand on one side together
+		if (!$source->{lateral} && chance(0.2))
+		{
+			my $other = chance(0.15) ? lateral($source->{columns}) // source(0, 0) : source(0, chance(0.25));
+			my $inner = any('JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'CROSS JOIN');
+
+			$inner = 'LEFT JOIN' if $other->{lateral};
+			$source = { sql => "($source->{sql} $inner $other->{sql}" . ($inner eq 'CROSS JOIN' ? '' : ' ON ' . ($other->{lateral} ? 'true' : tied_by($source->{columns}, $other))) . ')', columns => [ @{ $source->{columns} }, @{ $other->{columns} } ] };
+		}
 		if ($source->{lateral})
 		{
 			$from .= any(' LEFT JOIN ', ' JOIN ') . $source->{sql} . ' ON true';
@@ -267,11 +277,11 @@ sub branch
 		{
 			# its condition may stand in ON of a join that comes later, or in WHERE
 			$from .= " CROSS JOIN $source->{sql}";
-			push @conditions, tie(\@columns, $source) if chance(0.7);
+			push @conditions, tied_by(\@columns, $source) if chance(0.7);
 		}
 		else
 		{
-			$from .= " $join $source->{sql} ON " . tie(\@columns, $source);
+			$from .= " $join $source->{sql} ON " . tied_by(\@columns, $source);
 		}
 		push @columns, @{ $source->{columns} };
 	}
@@ -325,7 +335,7 @@ my ($to, $from, $pid);
 sub connect_server
 {
 	$pid = open2($from, $to, 'psql -XAtq -v VERBOSITY=sqlstate -v SHOW_CONTEXT=never -d fuzz 2>&1');
-	print $to "SET client_min_messages = error; SET statement_timeout = '120s';\n";
+	print $to "SET client_min_messages = error; SET statement_timeout = '10s'; SET max_parallel_workers_per_gather = 0; SET jit = off;\n";
 	return;
 }
 
@@ -347,7 +357,8 @@ sub ask
 	return 'broken the server is gone';
 }
 
-my %count = map { $_ => 0 } qw(accepted refused invalid unstable fails broken);
+# slow: more joins than can be looked at
+my %count = map { $_ => 0 } qw(accepted refused invalid unstable fails broken slow);
 my $bad = 0;
 my $verbose = $ENV{FUZZ_VERBOSE};
 my %reason;
@@ -358,6 +369,7 @@ sub look
 	my $answer = ask($view, $start);
 	my ($word) = $answer =~ /^(\w+)/;
 
+	$word = 'slow' if $answer =~ /^ERROR: +57014/;
 	$word = 'broken' unless exists $count{ $word // '' };
 	$count{$word}++;
 	$reason{ $answer =~ s/"[^"]*"/"x"/gr =~ s/\b[a-z]+[0-9]+\.\w+/x/gr }++ if $word eq 'refused' || $word eq 'invalid';
@@ -401,10 +413,11 @@ while ($views ? $asked < $views : time() < $end)
 	$alias = 0;
 	my $block = block(any(0, 1, 1, 2), 'unit');
 
-	$asked++ if look($block->{sql}, 1 + $asked, "view $asked") ne 'invalid';
+	print $to "VACUUM;\n" if $asked % 10 == 0;
+	$asked++ if look($block->{sql}, 1 + $asked, "view $asked") !~ /^(?:invalid|slow)$/;
 }
 my $known = $count{accepted} + $count{refused};
-print "# seed $seed: $asked views on $databases databases each: $count{accepted} accepted, $count{refused} refused, $count{unstable} unstable, $count{fails} fail, $count{broken} broken, $count{invalid} not valid\n";
+print "# seed $seed: $asked views on $databases databases each: $count{accepted} accepted, $count{refused} refused, $count{unstable} unstable, $count{fails} fail, $count{broken} broken; $count{invalid} not valid, $count{slow} slow\n";
 if ($verbose)
 {
 	print "#   $reason{$_} $_\n" for sort { $reason{$b} <=> $reason{$a} } keys %reason;

@@ -20,15 +20,15 @@ CREATE TABLE profiles (person int NOT NULL, colour text, until date);
 CREATE UNIQUE INDEX ON orders (coupon) WHERE coupon > 0;
 
 -- Small domains with NULLs, duplicates, and values at the ends of what is allowed.
-CREATE FUNCTION fz.number(least int, most int, nulls float8 DEFAULT 0.1) RETURNS int LANGUAGE sql VOLATILE AS
-$$SELECT CASE WHEN random() < nulls THEN NULL ELSE least + floor(random() * (most - least + 1))::int END$$;
+CREATE FUNCTION fz.number(low int, high int, nulls float8 DEFAULT 0.1) RETURNS int LANGUAGE sql VOLATILE AS
+$$SELECT CASE WHEN random() < nulls THEN NULL ELSE low + floor(random() * (high - low + 1))::int END$$;
 CREATE FUNCTION fz.day() RETURNS date LANGUAGE sql VOLATILE AS
 $$SELECT CASE WHEN random() < .1 THEN NULL WHEN random() < .05 THEN date '1900-01-01' WHEN random() < .05 THEN date '2100-01-01' ELSE date '2024-01-01' + floor(random() * 40)::int END$$;
 CREATE FUNCTION fz.fill() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     units int := 5;
 BEGIN
-    TRUNCATE fz.regions, fz.products, fz.rates, fz.customers, fz.orders, fz.lines, fz.visits, fz.reviews, fz.parts, fz.shelves, fz.items, fz.profiles;
+    DELETE FROM fz.regions; DELETE FROM fz.products; DELETE FROM fz.rates; DELETE FROM fz.customers; DELETE FROM fz.orders; DELETE FROM fz.lines; DELETE FROM fz.visits; DELETE FROM fz.reviews; DELETE FROM fz.parts; DELETE FROM fz.shelves; DELETE FROM fz.items; DELETE FROM fz.profiles;
     INSERT INTO fz.regions SELECT 'r' || i, 'k' || i % 2 FROM generate_series(1, 3) i;
     INSERT INTO fz.products SELECT i, 'c' || i % 3, i * 1.5 FROM generate_series(1, 5) i;
     INSERT INTO fz.rates SELECT fz.number(1, 5), fz.number(1, 3) FROM generate_series(1, 5);
@@ -36,17 +36,16 @@ BEGIN
     INSERT INTO fz.orders SELECT i, c.customer_id, fz.number(1, units), fz.day(), (ARRAY['x', NULL, 'y', ''])[fz.number(1, 4, 0)],
            CASE WHEN random() < .3 THEN 1945 + i ELSE -fz.number(0, 3) END, CASE WHEN random() < .5 THEN i END,
            (ARRAY[1, 1.0, 1.000, 2, NULL, 0])[fz.number(1, 6, 0)], fz.number(-3, 3)
-      FROM generate_series(1, 9) i, LATERAL (SELECT customer_id FROM fz.customers WHERE i > 0 ORDER BY random() LIMIT 1) c;
+      FROM generate_series(1, 7) i, LATERAL (SELECT customer_id FROM fz.customers WHERE i > 0 ORDER BY random() LIMIT 1) c;
     INSERT INTO fz.lines SELECT i, o.order_id, fz.number(1, 6), CASE WHEN random() < .1 THEN 1000 ELSE fz.number(0, 3) END, (random() * 0.3)::numeric(4,2)
-      FROM generate_series(1, 14) i, LATERAL (SELECT order_id FROM fz.orders WHERE i > 0 ORDER BY random() LIMIT 1) o;
-    INSERT INTO fz.visits SELECT fz.number(1, units), fz.day() + fz.number(0, 3, 0) * interval '6 hours', 'p' || fz.number(0, 2), random() FROM generate_series(1, 8);
-    DELETE FROM fz.visits WHERE at > '2100-01-01';
+      FROM generate_series(1, 10) i, LATERAL (SELECT order_id FROM fz.orders WHERE i > 0 ORDER BY random() LIMIT 1) o;
+    INSERT INTO fz.visits SELECT fz.number(1, units), least(fz.day() + fz.number(0, 3, 0) * interval '6 hours', timestamp '2100-01-01'), 'p' || fz.number(0, 2), random() FROM generate_series(1, 6);
     INSERT INTO fz.reviews SELECT CASE WHEN random() < .9 THEN o.order_id END, fz.number(1, 5), CASE WHEN random() < .1 THEN 9223372036854775807 ELSE fz.number(-2, 5) END
-      FROM generate_series(1, 7) i, LATERAL (SELECT order_id FROM fz.orders WHERE i > 0 ORDER BY random() LIMIT 1) o;
+      FROM generate_series(1, 5) i, LATERAL (SELECT order_id FROM fz.orders WHERE i > 0 ORDER BY random() LIMIT 1) o;
     INSERT INTO fz.parts SELECT CASE WHEN random() < .9 THEN l.line_id END, fz.number(1, 3)
-      FROM generate_series(1, 9) i, LATERAL (SELECT line_id FROM fz.lines WHERE i > 0 ORDER BY random() LIMIT 1) l;
+      FROM generate_series(1, 6) i, LATERAL (SELECT line_id FROM fz.lines WHERE i > 0 ORDER BY random() LIMIT 1) l;
     INSERT INTO fz.shelves SELECT i, j, fz.number(1, 3) FROM generate_series(1, units) i, generate_series(1, 2) j WHERE random() < .7;
-    INSERT INTO fz.items SELECT s.cust, s.slot, fz.number(1, 3) FROM generate_series(1, 8) i, LATERAL (SELECT cust, slot FROM fz.shelves WHERE i > 0 ORDER BY random() LIMIT 1) s;
+    INSERT INTO fz.items SELECT s.cust, s.slot, fz.number(1, 3) FROM generate_series(1, 6) i, LATERAL (SELECT cust, slot FROM fz.shelves WHERE i > 0 ORDER BY random() LIMIT 1) s;
     INSERT INTO fz.profiles SELECT i, 'h' || fz.number(1, 2), fz.day() FROM generate_series(1, units) i WHERE random() < .7;
 END $$;
 
@@ -132,6 +131,9 @@ DECLARE
     unit int;
 BEGIN
     PERFORM fz.fill(), fz.plan(3);
+    IF (SELECT count(*) > 1000 FROM (SELECT FROM fz.v LIMIT 1001) v) THEN
+        RETURN NULL;
+    END IF;
     before := fz.rows(NULL, false);
     FOR plan IN 0 .. 2 LOOP
         PERFORM fz.plan(plan);

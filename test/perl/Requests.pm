@@ -266,6 +266,16 @@ sub read_from
 		"SELECT * FROM dp.quantile_text($release, '$x', '{0.5}')");
 }
 
+# a SELECT without parameters
+sub on_relation
+{
+	my ($relation) = @_;
+	my $s;
+
+	do { $s = statement($unit) } while @{ $s->{parameters} };
+	return $s->{select} =~ s/\{(amt|chan|lv|age|sc)\}/$1/gr =~ s/\bR\b/$relation/gr;
+}
+
 my %made = (
 	histogram => sub { my ($a) = of_counts(1); return 'SELECT * FROM ' . call('histogram', %$a) },
 	quote => sub {
@@ -340,6 +350,21 @@ my %made = (
 		return ("PREPARE p AS $text", map({ $_ . 'EXECUTE p(' . join(', ', @{ $s->{parameters} }) . ')' } $explain,
 			''), 'DEALLOCATE p');
 	},
+	# all questions of one release
+	cube => sub {
+		my $measured = chance(0.5) ? 'SELECT release FROM ' . call('aggregate', %{ of_sums() }) . ' LIMIT 1 \gset a_'
+		  : measured('a', { %{ (of_counts(0))[0] }, attributes => list(qw(reg lv ok mood)),
+				workload => text('marginals(' . any(1, 2, 2, 3) . ')') });
+
+		return ($measured, "SELECT dp.expose('$dataset', 'public.c$n', release => :a_release)",
+			(map { any('', '', 'EXPLAIN (COSTS off) ') . $_ } map { on_relation("public.c$n") } 1 .. 3),
+			"DROP VIEW public.c$n", "DROP FOREIGN TABLE public.c${n}_foreign");
+	},
+	advise_cube => sub {
+		my @of = map { text(on_relation("fz.$dataset")) } 1 .. any(1, 2, 4);
+
+		return "SELECT * FROM dp.advise_cube('$dataset', ARRAY[" . join(', ', @of) . '], epsilon => ' . any(0.1, 1) . ')';
+	},
 	keys => sub {
 		return 'SELECT * FROM ' . call('keys', dataset => text($dataset),
 			'"column"' => text(any('chan', 'chan', 'amt', 'reg')), cost(),
@@ -409,7 +434,7 @@ sub series
 my %weight = (histogram => 20, quote => 8, measure => 8, many => 2, combine => 3, publish => 2, aggregate => 18,
 	quote_aggregate => 5, publish_sums => 1.5, advise => 2, series => 4, series_of_sums => 4,
 	quote_series => 3, select => 22, keys => 2, bounds => 1.5, rows_per_unit => 1.5, fit => 2, minimum => 2,
-	look => 2, owner => 1.2);
+	look => 2, owner => 1.2, cube => 4, advise_cube => 1);
 my %wanted = map { $_ => 1 } split ' ', $ENV{KINDS} || join ' ', keys %weight;
 my @kinds = sort grep { $wanted{$_} } keys %weight;
 my $weights = 0;
@@ -438,10 +463,11 @@ sub request
 	$role = chance($kind =~ /^(series|keys)/ ? 0.95 : 0.84) ? 'ann' : any(qw(bob bob cyd cyd dan));
 	$unit = $dataset =~ /unit/;
 	$pure = $dataset =~ /^pure/ || $role eq 'cyd';
-	my @settings = $kind ne 'select' ? () : (any("pg_epsilon.epsilon = "
+	my @settings = $kind !~ /select|cube/ ? () : (any("pg_epsilon.epsilon = "
 		. any($role eq 'bob' ? 0.1 : (0.5, 0.01, 3, 50)), 'pg_epsilon.max_stderr = ' . any(2, 10)),
 		maybe(0.7, 'pg_epsilon.cut_bins = middle'), maybe(0.1, 'pg_epsilon.hide_below = 20'),
 		maybe(0.1, 'plan_cache_mode = force_generic_plan'));
+	push @settings, q{pg_epsilon.reuse = 'only'} if chance(0.04);
 	my @sql = $made{$kind}->();
 	my $request = { kind => $kind, dataset => $dataset, role => $role, settings => \@settings, sql => \@sql };
 	push @before, $request if $kind !~ /series|publish|owner/;

@@ -116,7 +116,7 @@ my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; SET enable_indexs
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[52] parallel workers have a part in it');
 # Groups whose partial states are sorted, and read again for each row of another table.
 my $selection = q{'\x636165700100000000000000000000000000000000000000000000000000000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'};
-my $cut_bytes = q{decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex')};
+my $cut_bytes = q{decode(repeat('00', 32) || '0100000000000000' || '0000000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex')};
 for my $tally ("dp_internal.read_rows($selection, NULL, 0, a)", "dp_internal.read_rows($selection, $cut_bytes, unit, a)")
 {
 	my $again = qq{SELECT n, count(x), md5(string_agg(x::text, ' ' ORDER BY g)) FROM (VALUES (1), (2)) n (n)

@@ -98,8 +98,8 @@ ask_ok($node, 'ann', 'CREATE TABLE anns (id int, age int, sex text); CREATE VIEW
 each_refused('[18] registering it', 'ann', '42501', map { "SELECT $_" } q{dp.create_dataset('again', 'people', 20)},
 	q{dp.drop_dataset('people')}, q{dp.new_version('people')}, q{dp.add_attribute('people', 'id', 0, 3000, 3)}, q{dp.attest('it is whole')},
 	q{dp.grant_budget('people', 'ann', 20)});
-refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20)}, '0A000', "[18] a view of one's own of it");
-refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20)}, '0A000', '[18] a view by its owner');
+refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20, unit => 'id')}, '42501', "[18] a view of one's own of it");
+refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20, unit => 'id')}, '42710', '[18] a view by its owner');
 refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people', 20, unit => 'id')}, '42710', '[18] its owner, another unit');
 each_refused('[18] what shares rows with it, or takes its place', 'ann', '42501',
 	'CREATE TABLE child () INHERITS (people)', 'ALTER TABLE anns INHERIT people', 'ALTER TABLE people INHERIT anns',
@@ -226,7 +226,7 @@ ledger_ok($node, '[61] who pays');
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram measure create_series prolong_series report publish_series aggregate rows_per_unit fit keys bounds minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
-	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release move_dataset end_series hold_time)),
+	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time set_min_count grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release move_dataset end_series hold_time)),
 	(map { $_ => 'makes relations of the caller that hold nothing, or what he may replay' } qw(expose fdw_handler fdw_validator)),
 	(map { $_ => 'computed of datasets alone, for the charge of the SELECT' } qw(stderr_count lower95_count upper95_count stderr_sum lower95_sum upper95_sum
 		stderr_avg lower95_avg upper95_avg median quantile ratio people of_dataset people_of_dataset)),

@@ -202,7 +202,10 @@ count_periods_by_states(const table *t, pe_cut cut, int states, pe_periods_cut p
 		pe_units	units[4];
 
 		for (int s = 0; s < states; s++)
+		{
 			pe_units_init(&units[s], (size_t) cut.limit);
+			pe_units_limit_cells(&units[s], &keys, (size_t) cut.most_cells);
+		}
 		for (int i = 0; i < t->rows; i++)
 			add_row(&units[random_below(states)], &cut, &keys, &t->row[i]);
 		for (int s = 0; s < states; s++)
@@ -257,6 +260,89 @@ test_cut(void **state)
 			assert_memory_equal(count, expected, sizeof(count));
 		}
 	}
+}
+
+/* By the definition: of each unit the rows in its cells that rank first, counted or not. */
+static table
+of_first_cells(const table *t, const pe_cut *cut)
+{
+	pe_unit_keys keys;
+	table		kept = {.units = t->units, .cells = t->cells};
+
+	pe_unit_keys_init(&keys, cut);
+	for (int unit = 0; unit < t->units; unit++)
+	{
+		bool		has[MOST_CELLS] = {0};
+		bool		is_first[MOST_CELLS] = {0};
+		ranked		all[MOST_CELLS];
+		int			cells = 0;
+
+		for (int i = 0; i < t->rows; i++)
+			if (t->row[i].unit == unit && !has[t->row[i].cell])
+			{
+				has[t->row[i].cell] = true;
+				all[cells].cell = t->row[i].cell;
+				rank_of(cut, &keys, unit, all[cells].cell, 0, all[cells].rank);
+				cells++;
+			}
+		qsort(all, (size_t) cells, sizeof(all[0]), by_rank);
+		for (int i = 0; i < cells && i < cut->most_cells; i++)
+			is_first[all[i].cell] = true;
+		for (int i = 0; i < t->rows; i++)
+			if (t->row[i].unit == unit && is_first[t->row[i].cell])
+				kept.row[kept.rows++] = t->row[i];
+	}
+	return kept;
+}
+
+/* However the rows are dealt out, and however small a state is, the same cells of a unit are read. */
+static void
+test_most_cells(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		table		kept;
+		pe_cut		cut;
+		int64_t		expected[MOST_CELLS] = {0};
+
+		random_table(&t);
+		random_cut(&cut);
+		cut.most_cells = 1 + random_below(MOST_CELLS);
+		kept = of_first_cells(&t, &cut);
+		count_by_definition(&kept, &cut, expected);
+		for (int states = 1; states <= 4; states++)
+		{
+			int64_t		count[MOST_CELLS] = {0};
+
+			shuffle(&t);
+			cut.limit = 1 + random_below(2 * MOST_ROWS);
+			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
+			count_by_states(&t, cut, states, count);
+			assert_memory_equal(count, expected, sizeof(count));
+		}
+	}
+}
+
+/* A state has at most so many entries for each unit, however many rows there were. */
+static void
+test_most_cells_room(void **state)
+{
+	pe_cut		cut = {.limit = 64, .most_cells = 4, .max_rows = 1, .ranges = 1};
+	pe_unit_keys keys;
+	pe_units	units;
+
+	(void) state;
+	pe_unit_keys_init(&keys, &cut);
+	pe_units_init(&units, (size_t) cut.limit);
+	pe_units_limit_cells(&units, &keys, (size_t) cut.most_cells);
+	for (int i = 0; i < 100000; i++)
+		add_row(&units, &cut, &keys, &(row) {.unit = i % 5, .cell = i % 9973, .counts = true});
+	assert_true(units.room <= 64);
+	pe_units_sort(&units);
+	assert_int_equal(units.entries, 20);
+	pe_units_free(&units);
 }
 
 /* By the definition: of each unit the rows of each period by themselves, and of these periods the first ones that have any that count. */
@@ -1104,6 +1190,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_siphash),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_most_cells),
+		cmocka_unit_test(test_most_cells_room),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_later_periods),
 		cmocka_unit_test(test_one_unit),
