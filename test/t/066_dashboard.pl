@@ -68,7 +68,13 @@ if ($browser == 0)
 }
 close $browser_reads;
 close $browser_writes;
-END { kill 'KILL', $browser if $browser }
+# an error leaves neither of them behind
+END
+{
+	local $?;
+	kill 'KILL', $browser if $browser;
+	$server->kill_kill if $server;
+}
 
 my $last_id = 0;
 my $page;
@@ -260,5 +266,6 @@ told('Browser.close');
 waitpid $browser, 0;
 $browser = 0;
 $server->kill_kill;
+undef $server;
 $node->stop;
 done_testing();
