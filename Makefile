@@ -69,7 +69,7 @@ WORKER_MAP = $(wildcard src/*/worker_module.map)
 OBJS       = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS)) $(FORTRAN_OBJ)
 
 # ---- PGXS.  It has a goal "check" of its own, so it is read unless all goals are ours ----
-OUR_GOALS = help deps deps-build demo demo-stop quick check check-ci check-long check-settings clean-private
+OUR_GOALS = help deps deps-build demo demo-dashboard demo-stop quick check check-ci check-long check-settings clean-private
 -include test/Makefile
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 ## PG_CONFIG=/path/to/pg_config   of the PostgreSQL to build for
@@ -135,11 +135,11 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 ## make demo             install what is missing, build, start a private server under build/, run demo/run.sh
-demo: deps-build
-	@scripts/demo.sh start
+## make demo-dashboard   the same server with a dashboard to click on (needs python3 with psycopg2, and a browser)
+demo demo-dashboard: deps-build
 ## make demo-stop        stop that server and remove its data
-demo-stop:
-	@scripts/demo.sh stop
+demo demo-dashboard demo-stop:
+	@scripts/demo.sh $(patsubst demo,start,$(@:demo-%=%))
 ## make quick            build; check-layers, the unit tests with few samples, regress tests: a minute or two
 ## make check            all tests on a private copy of the server, the unit tests with sanitizers too: minutes
 $(filter check,$(MAKECMDGOALS)) quick check-ci check-long check-settings: deps

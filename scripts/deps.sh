@@ -4,8 +4,9 @@
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
 #   scripts/deps.sh [test]   the same, and cmocka, GLPK, the old names of zones, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
-#   scripts/deps.sh clients  the programs of test/t/060_clients.pl and t_long/cron.pl: pandas with SQLAlchemy, R with
-#                            dbplyr, a JDK with the JDBC driver, pyodbc with psqlODBC, pg_cron.  Only .ci/run asks for them
+#   scripts/deps.sh clients  the programs of test/t/060_clients.pl, 066_dashboard.pl and t_long/cron.pl: pandas with
+#                            SQLAlchemy, R with dbplyr, a JDK with the JDBC driver, pyodbc with psqlODBC, Adminer, Chromium,
+#                            pg_cron; and, where there is npm, the connectors of Evidence and Cube.  Only .ci/run asks for them
 #   scripts/deps.sh pictures gnuplot
 #
 # PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
@@ -103,6 +104,8 @@ find_clients() {
 		need "R with dbplyr and RPostgreSQL" r-base-core r-cran-dbplyr r-cran-rpostgresql
 	command -v javac >/dev/null || need "a JDK" default-jdk-headless
 	[ -f /usr/share/java/postgresql.jar ] || need "the JDBC driver" libpostgresql-jdbc-java
+	{ [ -f /usr/share/adminer/adminer/index.php ] && command -v php >/dev/null; } || need "Adminer" adminer php-cgi php-cli php-pgsql
+	command -v chromium >/dev/null || command -v google-chrome >/dev/null || need "Chromium" chromium
 	{ python3 -c 'import pyodbc' || /usr/bin/python3 -c 'import pyodbc'; } 2>/dev/null || need "pyodbc" python3-pyodbc
 	grep -qs 'PostgreSQL Unicode' /etc/odbcinst.ini || need "psqlODBC" odbc-postgresql
 	config=$(scripts/pg_config.sh 2>/dev/null) || return 0
@@ -148,7 +151,17 @@ find_missing() {
 	fi
 }
 
+# Connectors of npm, for all users of the machine: the tests run as another one.  Without them their tests are skipped.
+npm_clients() {
+	local modules
+	modules=$(npm root -g 2>/dev/null) || return 0
+	[ ! -d "$modules/@evidence-dev/postgres" ] || [ ! -d "$modules/@cubejs-backend/postgres-driver" ] || return 0
+	npm install -g --no-audit --no-fund @evidence-dev/postgres @cubejs-backend/postgres-driver >/dev/null 2>&1 ||
+		echo "npm could not install the connectors of Evidence and Cube." >&2
+}
+
 complete() {
+	[ "$what" != clients ] || npm_clients
 	if [ "$what" = fuzz ]; then
 		echo "dependencies: complete ($("${FUZZ_CC:-clang}" --version | head -n 1))"
 	else

@@ -265,6 +265,37 @@ pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left)
 	return true;
 }
 
+/* A standard error that costs no more than most, rounded up to two digits. */
+static char *
+larger_stderr_text(const pe_asked *asked, double setting, int64 most)
+{
+	double		times = (double) pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting) / most;
+	double		larger = setting * (asked->ask.accounting == PE_PURE ? times : sqrt(times));
+	double		scale = pow(10, floor(log10(larger)) - 1);
+
+	return psprintf("%g", (floor(larger / scale) + 1) * scale);
+}
+
+void
+pe_asked_check_precision(const pe_asked *asked, double setting)
+{
+	pe_amount	left = pe_amount_less(asked->budget->limit, asked->budget->spent);
+	int64		nano = pe_nano_left(left, asked->ask.accounting);
+	bool		is_told = pe_budget_is_told(asked->dataset, asked->budget);
+
+	if (nano < 2 || pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting) <= nano / 2)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("pg_epsilon.max_stderr would take more than half of what is left of the budget of role \"%s\" on "
+					"dataset \"%s\"", asked->budget->role, asked->dataset->name),
+			 is_told ? errdetail("A standard error of %g costs %s; %s is left. Nothing was charged.", setting,
+								 cost_text(asked), left_text(asked, nano))
+			 : errdetail("A standard error of %g costs %s. Nothing was charged.", setting, cost_text(asked)),
+			 errhint("SET pg_epsilon.max_stderr to %s, or to 0 and pg_epsilon.epsilon to what the SELECT may cost.",
+					 is_told ? larger_stderr_text(asked, setting, nano / 2) : "more")));
+}
+
 typedef struct quote
 {
 	const pe_asked *asked;

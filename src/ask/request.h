@@ -182,6 +182,13 @@ extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply,
 							const char *buys) __attribute__((noreturn));
 
 /*
+ * 22023 where the standard error that a setting asks for takes more than half of
+ * what is left of the budget: a setting is not looked at for each request, as
+ * an argument is.
+ */
+extern void pe_asked_check_precision(const pe_asked *asked, double setting);
+
+/*
  * What a quote shows of the price: whether the budget has it, and the epsilon
  * left after it.
  */

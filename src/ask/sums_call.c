@@ -97,6 +97,15 @@ pe_aggregate_call_is_paid(const pe_aggregate_call *c)
 }
 
 void
+pe_aggregate_call_check_precision(const pe_aggregate_call *c, double setting)
+{
+	const pe_asked *asked = &c->aggregation->asked;
+
+	if (asked->budget != NULL && !pe_aggregate_call_is_paid(c) && !pe_settings_reuse_only())
+		pe_asked_check_precision(asked, setting);
+}
+
+void
 pe_aggregate_call_errors(const pe_aggregate_call *c, double rows, double *stderr_)
 {
 	if (c->known != NULL)

@@ -37,6 +37,12 @@ extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
 extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
 
 /*
+ * 22023 where a standard error that a setting asks for takes more than half of
+ * what is left of the budget, and is not paid already.
+ */
+extern void pe_aggregate_call_check_precision(const pe_aggregate_call *call, double setting);
+
+/*
  * The largest standard error of each aggregate, of what is known, if something is, or of what would be measured; of
  * those that depend on rows at `rows` in each group.
  */

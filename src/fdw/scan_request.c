@@ -604,6 +604,8 @@ pe_select_price(pe_select *s, bool needs_budget)
 	pe_aggregate_call_prepare(&s->call, needs_budget);
 	check_declared(s);
 	check_hidden(s);
+	if (!isnan(s->max_stderr))
+		pe_aggregate_call_check_precision(&s->call, s->max_stderr);
 }
 
 /* ------------------------------------------------------------------

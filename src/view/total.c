@@ -170,7 +170,7 @@ extent_of_interval(pe_extent *extent, const Interval *interval)
 	pe_i128		longest = (pe_i128) interval->month * (interval->month < 0 ? 28 : 31) * day;
 
 	/* months, days and time are added one after the other: none of them may lead out of what a date can be */
-	if (Abs((int64) interval->month) < 120000 && Abs((int64) interval->day) < 4000000 &&
+	if (interval->month > -120000 && interval->month < 120000 && interval->day > -4000000 && interval->day < 4000000 &&
 		interval->time > -4000000 * day && interval->time < 4000000 * day)
 		set_range(extent, shortest + days, longest + days);
 }

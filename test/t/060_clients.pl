@@ -1,5 +1,5 @@
-# The programs that people have: psql, pandas, R, JDBC, ODBC.  Each reads a published table and asks dp.histogram itself, or
-# browses a view of a dataset, is refused its rows and has its own SELECT answered: several times, and it is charged once.
+# The programs that people have: psql, pandas, R, JDBC, ODBC, Evidence, Cube, Adminer.  Each reads a published table and asks
+# dp.histogram itself, or browses a view of a dataset, is refused its rows and has its own SELECT answered: several times, and it is charged once.
 # What is not installed is skipped (scripts/deps.sh clients installs it).
 use strict;
 use warnings FATAL => 'all';
@@ -193,6 +193,65 @@ SKIP:
 	like($out, qr/^same: True$/m, 'ODBC: the same answer six times');
 	like($out, qr/^again: True$/m, 'ODBC: and after the transaction was rolled back');
 	is(paid(), ++$selects, 'ODBC: one charge');
+}
+
+# ---- Evidence and Cube ----
+
+# Packages of npm: where NODE_PATH says, or of the system.
+my $modules = join ':', grep { defined && length } $ENV{NODE_PATH}, map { chomp; $_ } (run('npm', 'root', '-g'))[1] // ();
+local $ENV{NODE_PATH} = $modules;
+
+SKIP:
+{
+	skip 'node with @evidence-dev/postgres is not installed', 8 unless (run('node', '-e', 'require("@evidence-dev/postgres")'))[0];
+	my $out = client('Evidence', 'node', "$clients/evidence_client.js", '127.0.0.1', $port, 'ann');
+
+	like($out, qr/^connected: true$/m, 'Evidence: its test of the connection');
+	like($out, qr/^preview: $refused$/m, 'Evidence: a source that is all rows is refused');
+	like($out, qr/^regions: east north south west$/m, 'Evidence: groups');
+	like($out, qr/^types: region string n number mean number$/m, 'Evidence: columns have types');
+	like($out, qr/^expected: 4\nsame: true$/m, 'Evidence: the same answer three times, counted before');
+	is_near('Evidence', $out =~ /^counts: (.*)$/m, rows_say('count(*)', "ordered_at >= '2025-04-01' AND amount > 25", 'region'));
+	is(paid(), $selects += 2, 'Evidence: one charge for the groups, and one for the count of all rows that comes before the preview');
+}
+
+SKIP:
+{
+	skip 'node with @cubejs-backend/postgres-driver is not installed', 8 unless (run('node', '-e', 'require("@cubejs-backend/postgres-driver")'))[0];
+	my $out = client('Cube', 'node', "$clients/cube_client.js", '127.0.0.1', $port, 'ann');
+
+	like($out, qr/^listed: orders_v$/m, 'Cube: the view is listed');
+	like($out, qr/^columns: amount numeric, id bigint, ordered_at timestamp with time zone, region text$/m, 'Cube: columns');
+	like($out, qr/^types: id bigint, region text, amount (?:decimal|numeric).*, ordered_at timestamp/m, 'Cube: types for its store');
+	like($out, qr/^preview: 42501 $refused$/m, 'Cube: a preview is refused');
+	like($out, qr/^same: true$/m, 'Cube: the same answer three times');
+	is_near('Cube', $out =~ /^counts: (.*)$/m, rows_say('count(*)', "ordered_at >= '2025-02-01' AND ordered_at < '2025-09-01'", '1 DESC'));
+	is(paid(), ++$selects, 'Cube: one charge');
+}
+
+# ---- Adminer ----
+
+SKIP:
+{
+	my $adminer = '/usr/share/adminer/adminer';
+
+	skip 'Adminer, or php with pgsql, is not installed', 9
+	  unless -f "$adminer/index.php" && (run('php', '-r', 'exit(extension_loaded("pgsql") ? 0 : 1);'))[0] && (run('python3', '--version'))[0];
+	my $web = PostgreSQL::Test::Cluster::get_free_port();
+	my ($log, $served) = ('', '');
+	my $server = IPC::Run::start([ 'php', '-S', "127.0.0.1:$web", '-t', $adminer ], \undef, \$served, \$log, my $patience = IPC::Run::timer(60));
+
+	$server->pump until $log =~ /started/ || $patience->is_expired;
+	# it is pumped no more: what it says of each page goes nowhere
+	my $out = client('Adminer', 'python3', "$clients/adminer_client.py", "http://127.0.0.1:$web/", "127.0.0.1:$port", 'ann');
+
+	$server->kill_kill;
+	like($out, qr/^listed: orders_v\b/m, 'Adminer: the view is listed');
+	like($out, qr/^columns: id region amount ordered_at$/m, 'Adminer: its structure');
+	like($out, qr/^preview: $refused$/m, 'Adminer: its list of rows is refused');
+	is_near('Adminer, by its form', $out =~ /^form: (.*)$/m, rows_say('count(amount)', 'true', 'region'));
+	is_near('Adminer, by a statement', $out =~ /^statement: (.*)$/m, rows_say('count(*)', 'amount < 75', 'region'));
+	is(paid(), $selects += 2, 'Adminer: a charge for each of two questions, one of them asked twice');
 }
 
 ledger_ok($node, 'after all clients');
