@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "ask/ask.h"
+#include "door/door.h"
 #include "server/access.h"
 
 bool
@@ -23,6 +24,8 @@ pe_ask_prepare(pe_call *call)
 {
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	call->kind->validate(call);
+	if (call->quote)			/* the door would refuse it */
+		pe_door_check_view(call->asked->dataset);
 	PE_END_UNDONE();
 	if (call->kind->resolve != NULL)
 		call->kind->resolve(call);

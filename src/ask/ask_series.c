@@ -149,6 +149,7 @@ pe_serial_validate(pe_serial *s, bool needs_budget)
 	s->series->rows_per_unit = s->asked->dataset->unit != NULL ? s->asked->dataset->max_rows : 0;
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	pe_check_attributes(1 + s->kind->told(s).attributes);	/* the time is one more */
+	pe_door_check_view(s->asked->dataset);
 	if (needs_budget)
 		pe_door_check_asker(s->asked->dataset, GetUserId());
 }
@@ -580,6 +581,7 @@ check_prolonged(const pe_serial *s, int periods)
 	check_time(s);
 	pe_time_check_held(s->asked->dataset);
 	pe_series_check_payer(s->series, s->asked->dataset);
+	pe_door_check_view(s->asked->dataset);
 	pe_door_check_asker(s->asked->dataset, GetUserId());
 	if (!s->series->open_ended)
 		ereport(ERROR,

@@ -68,6 +68,13 @@ pe_door_check_asker(const pe_dataset *dataset, Oid role)
 						 "member of, or ask with another role.")));
 }
 
+void
+pe_door_check_view(const pe_dataset *dataset)
+{
+	if (dataset->view_identity != NULL)
+		(void) pe_view_prove_again(dataset);
+}
+
 /* ------------------------------------------------------------------
  * The scan
  * ------------------------------------------------------------------

@@ -150,6 +150,9 @@ typedef struct pe_visit
  */
 extern void pe_door_check_asker(const pe_dataset *dataset, Oid role);
 
+/* 55000 if the dataset is of a view that is no longer proved as it was: for what the door is not asked about. */
+extern void pe_door_check_view(const pe_dataset *dataset);
+
 /*
  * Charges, and if the charge was made (reply->outcome) reads the rows and finishes.
  * If they could not be read, which only the server's log says, the answer is that of

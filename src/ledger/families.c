@@ -318,6 +318,47 @@ pe_families_check(const pe_dataset *dataset, List *families)
 	}
 }
 
+static void
+check_replaced(const pe_dataset *dataset, Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT t.dataset_id FROM dp_ledger.dataset_table t "
+		"JOIN dp_ledger.dataset d ON d.id = t.dataset_id WHERE NOT t.is_public AND NOT d.dropped "
+		"AND t.relation_schema = $1 AND t.relation_name = $2 AND coalesce(d.cap_id, d.id) <> $3 "
+		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = t.relation_oid)", 3,
+	{TEXTOID, TEXTOID, INT8OID}};
+	Datum		values[3] = {
+		CStringGetTextDatum(get_namespace_name(get_rel_namespace(relation))),
+		CStringGetTextDatum(get_rel_name(relation)), Int64GetDatum(dataset->cap_id)
+	};
+	uint64		count = pe_access_read(&find, values, NULL);
+	int64	   *id = palloc((count + 1) * sizeof(*id));
+
+	for (uint64 row = 0; row < count; row++)
+		id[row] = pe_access_int64(row, 1);
+	for (uint64 row = 0; row < count; row++)
+	{
+		const pe_dataset *old = pe_dataset_recall(id[row]);
+
+		if (old != NULL && pe_dataset_owned_by(old, pe_relation_owner(relation)))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("a table \"%s\" that is gone is in the view of dataset \"%s\"", get_rel_name(relation),
+							old->name),
+					 errhint("dp.move_dataset or dp.attest lets that dataset go on with this table; dp.drop_dataset "
+							 "gives it up.")));
+	}
+}
+
+void
+pe_families_check_replaced(const pe_dataset *dataset, List *families)
+{
+	ListCell   *cell;
+
+	foreach(cell, families)
+		if (!((const pe_family *) lfirst(cell))->is_public)
+			check_replaced(dataset, ((const pe_family *) lfirst(cell))->relation);
+}
+
 bool
 pe_families_agree(const pe_dataset *one, const pe_dataset *other)
 {

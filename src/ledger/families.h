@@ -57,6 +57,12 @@ extern List *pe_families_of_cap(int64 cap_id, int64 first);
 extern void pe_families_check(const pe_dataset *dataset, List *families);
 
 /*
+ * 55000 where a private family has the name of one that is gone, which a view of the same owner that is registered has
+ * in another cap: a table that was dropped and made again would begin with a cap that nothing has spent.
+ */
+extern void pe_families_check_replaced(const pe_dataset *dataset, List *families);
+
+/*
  * Whether the owner of a view still has the privileges of the owner of one of its tables.  If not nothing is
  * answered, so that no role that lost them keeps the owner from a cap of his own; what was spent is carried to it.
  */

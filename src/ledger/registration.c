@@ -421,6 +421,7 @@ register_table(const pe_dataset *declared)
 				 errmsg("dataset \"%s\" already exists", declared->name)));
 	old = find_unregistered(declared);
 	pe_families_check(&to_be, pe_families_of(&to_be));
+	pe_families_check_replaced(&to_be, pe_families_of(&to_be));
 	check_not_frozen(relation, old != NULL);
 	if (old != NULL)
 	{
@@ -614,7 +615,9 @@ pe_dataset_take_proof(const pe_dataset *dataset, const pe_dataset *proved)
 
 	foreach(cell, proved->families)
 		pe_registration_lock(((pe_family *) lfirst(cell))->relation);
-	if (strcmp(dataset->view_identity, proved->view_identity) == 0)
+	/* tables that were made again look as before, and are others */
+	if (strcmp(dataset->view_identity, proved->view_identity) == 0 &&
+		pe_families_are_same(pe_families_of(dataset), proved->families))
 		return;
 	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "take_view", NULL);
 	pe_access_begin(&access);
