@@ -59,6 +59,12 @@ CREATE VIEW v AS SELECT p.id, lookup.name, p.at FROM p JOIN lookup USING (code) 
 SELECT dp.move_dataset('v', 'v', 'loaded again');
 SELECT refused($$SELECT dp.create_dataset('v2', 'v2', epsilon => 77, unit => 'id', max_rows => 1)$$);
 SELECT dp.create_dataset('v2', 'v2', same_cap_as => 'v', unit => 'id', max_rows => 1);
+
+-- what people write is answered by the form that is accepted
+CREATE VIEW months AS SELECT id, to_char(code, '999') AS month FROM p;
+SELECT refused($$SELECT * FROM dp.check_view('months', 'id')$$);
+CREATE VIEW ages AS SELECT id, code * interval '1 day' AS age FROM p;
+SELECT refused($$SELECT * FROM dp.check_view('ages', 'id')$$);
 RESET SESSION AUTHORIZATION;
 DROP OWNED BY regress_curator, regress_ann;
 DROP EXTENSION pg_epsilon CASCADE;

@@ -312,6 +312,32 @@ believe_or_refuse(pe_block *block, Node *node, Oid function, const char *form)
 	return pe_extent_of_type(exprType(node), exprTypmod(node));
 }
 
+/* What people write, and the total form of it. */
+static const char *
+form_of(Oid function)
+{
+	static const struct
+	{
+		const char *name;
+		const char *form;
+	}			forms[] = {
+		{"to_char", "Use date_trunc or extract, or left(day::text, 7) for the month of a date."},
+		{"age", "Subtract two dates: the difference is a number of days."},
+		{"date_part", "Use extract(... FROM ...), of a column with a range: CHECK (day BETWEEN ... AND ...)."},
+		{"interval_mul", "Add a number of days to a date, or a constant interval to a timestamp."},
+		{"mul_d_interval", "Add a number of days to a date, or a constant interval to a timestamp."},
+		{"timezone", "Store the local time in a column of its own."},
+		{"float8", "Cast to integer or numeric(p,s), from a column with a range."}
+	};
+	const char *name = get_func_name(function);
+
+	for (int i = 0; i < lengthof(forms) && name != NULL; i++)
+		if (strcmp(forms[i].name, name) == 0)
+			return forms[i].form;
+	return "Use an expression that is known not to fail, or never_fails if it is IMMUTABLE and no value of the column "
+		"makes it fail.";
+}
+
 /* A function that the owner vouches for. */
 static void
 check_word(pe_block *block, Node *node, Oid function)
@@ -382,9 +408,7 @@ extent_of_call(pe_block *block, Node *node, Oid function, Oid collation, List *a
 		return pe_extent_of_type(exprType(node), exprTypmod(node));
 	}
 	return believe_or_refuse(block, node, function, fact != NULL ? fact->form :
-							 function < FirstNormalObjectId ?
-							 "Use a function of the list of total ones, or never_fails if it "
-							 "is IMMUTABLE and no value of the column makes it fail." :
+							 function < FirstNormalObjectId ? form_of(function) :
 							 "Name it in functions if it is IMMUTABLE, total and reads no table; or write the "
 									"expression.");
 }
