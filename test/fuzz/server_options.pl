@@ -30,7 +30,7 @@ my $here = dirname($0);
 # What may be said of an argument, or of what there is.
 my %documented = map { $_ => 1 } qw(
   0A000 22003 22004 22007 22008 22009 22021 22023 2202E 22P02 22P03 22P05 22000 22032 25006 3F000
-  42501 42601 42602 42622 42701 42703 42704 42710 42725 42804 42846 42883 42P01 42P07 42P18
+  42501 42601 42602 42622 42701 42703 42704 42710 42725 42804 42809 42846 42883 42P01 42P07 42P18
   53200 53400 54000 54001 54011 55000 57014 PE001);
 # What may be said of something kept, where a statement has tampered with it: files called kept_*.
 my %damage = map { $_ => 1 } qw(XX001 23502 23514);
