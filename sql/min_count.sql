@@ -96,7 +96,7 @@ SELECT g FROM v GROUP BY g HAVING NOT (count(*) < 100) ORDER BY g;
 SELECT g, CASE WHEN count(*) BETWEEN 5 AND 15 THEN 'nine' WHEN count(*) > 15 THEN 'many' ELSE 'unknown' END FROM v GROUP BY g ORDER BY count(*), g;
 SELECT shown(count(*)) FROM v WHERE g = 0;
 SELECT g = 0 AND b AS few, shown(count(*)) FROM v GROUP BY 1 ORDER BY 1;
--- of groups that are joined all rows together decide: 9 and 30, of which 39 are b
+-- of groups that are joined all rows together decide: 9 and 30, and 39 of them are b
 SELECT g < 3 AND b AS some, shown(count(*), dp.stderr_count(*)) FROM v GROUP BY 1 ORDER BY 1;
 SELECT g, GROUPING(g), shown(count(*)) FROM v GROUP BY CUBE (g) ORDER BY 1;
 WITH c AS (SELECT g, count(*) AS n FROM v GROUP BY g) SELECT shown(sum(n)), shown(max(n) - min(n)), count(n) FROM c;

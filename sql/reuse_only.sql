@@ -57,7 +57,7 @@ SELECT refused($$SELECT * FROM dp.histogram('sales', '{region}', epsilon => .2, 
 SET pg_epsilon.epsilon = 900;
 EXPLAIN (COSTS off) SELECT region, count(*) FROM shown GROUP BY region;
 SELECT region, abs(count(*) - 1000) < 150 AS near FROM shown GROUP BY region;
--- but for a precision that is asked for
+-- a precision that is asked for holds
 SET pg_epsilon.epsilon = 0;
 SET pg_epsilon.max_stderr = .5;
 SELECT region, count(*) FROM shown GROUP BY region;

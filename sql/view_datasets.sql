@@ -54,7 +54,7 @@ SELECT dataset, unit, max_rows, round(epsilon_left) AS epsilon_left FROM dp.data
 SELECT dataset, role, epsilon FROM dp.budgets ORDER BY dataset;
 SELECT jsonb_pretty(dp.disclosure('pairs') -> 'tables'), dp.disclosure('pairs') -> 'max_rows_read', dp.disclosure('pairs') -> 'cap_shared_by', dp.disclosure('pairs') -> 'words_of_owner';
 
--- One cap: whoever asks one of them spends of all
+-- One cap: a question of one of them spends of all
 SET SESSION AUTHORIZATION regress_ann;
 SELECT asked('sales', 'country'), asked('facts', 'country'), asked('pairs', 'placed');
 SELECT dataset, role, round(rho_spent::numeric, 3) AS rho_spent FROM dp.budgets ORDER BY dataset;

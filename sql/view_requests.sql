@@ -71,7 +71,7 @@ RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 
--- settings of whoever asks decide nothing of the rows: they are those of the owner's session when the view was registered
+-- settings of the role that asks decide nothing of the rows: they are those of the owner's session when the view was registered
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_shop;
 CREATE TABLE clicks (customer_id int NOT NULL, at timestamptz NOT NULL CHECK (at BETWEEN '2000-01-01' AND '2100-01-01'));

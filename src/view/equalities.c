@@ -341,7 +341,7 @@ pe_ties_given(const pe_ties *ties)
  *
  * A source has one row for each value of a unique key of it.  It is reached from sources that are
  * determined already if each column of such a key equals one of theirs, by an equality that
- * holds wherever the source is there.  A source that can be null-extended is reached only if it is
+ * holds in every row where the source is there.  A source that can be null-extended is reached only if it is
  * alone on its nullable side: whether it is there is then determined by what it is joined to.
  * ------------------------------------------------------------------
  */

@@ -5,7 +5,7 @@
  * Columns determine the unit if any two rows of the block that agree in them, NULLs being one
  * value, have the same unit or none: then a group, a partition or a distinct row is of one unit.
  *
- *	 - A column of E that is NULL wherever the unit is: each says of the other that it is there.
+ *	 - A column of E that is NULL in every row where the unit is: each says of the other that it is there.
  *	 - A key of an owned source, all of whose columns are NOT NULL, that is there if and only if
  *	   the unit is.  (Two NULLs are one group, so a nullable key would mix units; and a source
  *	   that is there without the unit would mix a unit's rows with rows of others.)
