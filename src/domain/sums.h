@@ -201,8 +201,8 @@ pe_sum_is_of_cells(const pe_sum *sum)
 extern int	pe_sum_counted_attribute(const pe_sum *sum);
 
 /*
- * Of a table of PE_SUM_DISTINCT with so many groups, each with `cells` counts of rows, the first `values` of which are
- * of values: sets distinct[group] to the number of values that occur.  It may be count itself.
+ * Of a table of PE_SUM_DISTINCT with so many groups, each with `cells` counts of rows, first those of the values: sets
+ * distinct[group] to the number of values that occur.  It may be count itself.
  */
 extern void pe_sum_distinct(const int64_t *count, int64_t groups, int32_t cells, int32_t values, int64_t *distinct);
 

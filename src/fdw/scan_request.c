@@ -225,7 +225,7 @@ texts_of(List *list)
 	return text;
 }
 
-/* Or values, of which those of two groups do not add up either. */
+/* Or values: those of two groups do not add up either. */
 static bool
 counts_people(const pe_select *s)
 {

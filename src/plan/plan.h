@@ -345,7 +345,8 @@ extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
 /*
  * Whether of parts of one table each row is in the same cell, and their counts
  * count every row that another one counts, as N of them says, and of values that
- * are counted each table is by them last: the door asks it too.  tables: of the sums; column_of: of each part, as the door reads it.
+ * are counted each table is by them last: the door asks it too.  tables: of the
+ * sums; column_of: of each part, as the door reads it.
  */
 extern bool pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables,
 								 int32_t *const *column_of);
