@@ -42,6 +42,8 @@ SELECT label, round(estimate::numeric) AS estimate FROM dp.aggregate('one', '{co
 -- The error that is told: k of add_remove, sqrt(2) k of substitute by groups, k of one group; L1 2k
 SELECT d, round(stderr::numeric, 3) AS stderr FROM (VALUES ('one', '{shop}'), ('replaced', '{shop}'), ('replaced', '{}'), ('cut', '{shop}'), ('few', '{shop}'), ('few', '{}')) x (d, by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate(d, '{count(distinct item)}', by::text[], rho => .5)) q;
 SELECT by, round(stderr::numeric, 2) AS stderr FROM (VALUES ('{shop}'), ('{}')) x (by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate('pure', '{count(distinct item)}', by::text[], epsilon => .5)) q;
+-- Intervals hold the truth in at least 95 of 100, at any noise: 6 standard deviations below that
+SELECT rho, count(*) AS asked, count(*) FILTER (WHERE a.lower95 <= 10 AND a.upper95 >= 10) >= 262 AS held FROM (VALUES (.02), (.5), (4)) x (rho), generate_series(1, 300) i, LATERAL dp.aggregate('one', '{count(distinct item)}', rho => rho + 0 * i, fresh => true) a GROUP BY 1 ORDER BY 1;
 -- A unit with many rows counts two of them
 SELECT round(estimate::numeric) <= 2 AS cut FROM dp.aggregate('few', '{count(distinct item)}', rho => 1e4);
 

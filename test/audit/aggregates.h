@@ -31,12 +31,12 @@ typedef struct aggregate_case
 #define MAX_VALUES 40
 
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0},
-	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0},
 	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, 40},
 };
 
