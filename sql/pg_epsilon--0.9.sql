@@ -1039,6 +1039,12 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, interval, text, text, text) IS
     'declares a date or timestamp column as an attribute of bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
 
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower timestamp, upper timestamp, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, timestamp, timestamp, interval, text, text, text) IS
+    'the same with dates or timestamps as bounds';
+
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
@@ -1095,6 +1101,12 @@ CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower text, upp
     AS 'MODULE_PATHNAME', 'pe_sql_alter_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, interval, text, text, text) IS
     'declares an attribute anew, with bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower timestamp, upper timestamp, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, timestamp, timestamp, interval, text, text, text) IS
+    'the same with dates or timestamps as bounds';
 
 CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_alter_open' LANGUAGE C VOLATILE PARALLEL UNSAFE;
