@@ -733,19 +733,34 @@ of_numbers(translation *t)
 	use(t, text, t->target->counts);
 }
 
-static double
-fraction_of(const translation *t, Node *e)
+/* Results that are computed are numbers. */
+static void
+check_result(const translation *t)
 {
-	bool		isnull;
-	Datum		value;
+	const pe_target_of_select *target = t->target;
+	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
 
-	if (!pe_sight_is_constant(e) || exprType(e) != FLOAT8OID)
-		pe_refuse_translation(psprintf("%s with several fractions", t->name), "Use one of them for each fraction.");
-	value = pe_sight_constant(t->sight, e, &isnull);
+	if (computed && !target->is_empty && target->type != INT2OID &&
+		target->type != INT4OID && target->type != INT8OID &&
+		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
+		refuse_aggregate(t);
+}
+
+static double
+checked_fraction(const translation *t, Datum value, bool isnull)
+{
 	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
 		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name),
 							  "min and max tell the declared bounds.");
 	return DatumGetFloat8(value);
+}
+
+static Datum
+constant_fraction(const translation *t, Node *e, bool *isnull)
+{
+	if (!pe_sight_is_constant(e))
+		pe_refuse_translation(psprintf("%s of a fraction that rows decide", t->name), "Use a constant.");
+	return pe_sight_constant(t->sight, e, isnull);
 }
 
 static const char *
@@ -765,9 +780,8 @@ use_quantile(translation *t, double fraction)
 
 /* WITHIN GROUP (ORDER BY x): descending, it is the other end's. */
 static void
-percentile(translation *t)
+one_percentile(translation *t, double fraction)
 {
-	double		fraction = fraction_of(t, linitial(t->aggregate->aggdirectargs));
 	SortGroupClause *order = linitial(t->aggregate->aggorder);
 	Oid			family;
 	Oid			input;
@@ -779,6 +793,49 @@ percentile(translation *t)
 }
 
 static void
+percentiles(translation *t, ArrayType *fractions)
+{
+	Datum	   *value;
+	bool	   *isnull;
+	int			count;
+
+	deconstruct_array(fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &value, &isnull, &count);
+	t->target->kind = PE_TARGET_ARRAY;
+	t->target->is_linear = false;
+	t->target->shape = fractions;
+	for (int i = 0; i < count; i++)
+	{
+		translation one = *t;
+
+		if (isnull[i])
+			continue;
+		one.target = palloc(sizeof(pe_target_of_select));
+		*one.target = *t->target;
+		one.target->kind = PE_TARGET_SUM;
+		one.target->type = get_element_type(t->target->type);
+		one.target->elements = NIL;
+		one_percentile(&one, checked_fraction(t, value[i], false));
+		check_result(&one);
+		t->target->elements = lappend(t->target->elements, one.target);
+	}
+}
+
+static void
+percentile(translation *t)
+{
+	Node	   *direct = linitial(t->aggregate->aggdirectargs);
+	bool		isnull;
+	Datum		fraction = constant_fraction(t, direct, &isnull);
+
+	if (exprType(direct) == FLOAT8OID)
+		one_percentile(t, checked_fraction(t, fraction, isnull));
+	else if (!isnull)
+		percentiles(t, DatumGetArrayTypeP(fraction));
+	else
+		t->target->kind = PE_TARGET_ARRAY;
+}
+
+static void
 median(translation *t)
 {
 	use(t, psprintf("median(%s)", quantile_argument(t)), false);
@@ -787,7 +844,10 @@ median(translation *t)
 static void
 quantile(translation *t)
 {
-	use_quantile(t, fraction_of(t, argument(t, 1)));
+	bool		isnull;
+	Datum		fraction = constant_fraction(t, argument(t, 1), &isnull);
+
+	use_quantile(t, checked_fraction(t, fraction, isnull));
 }
 
 /* A cube has the sums, each by itself. */
@@ -903,19 +963,6 @@ check_form(const translation *t)
 	if (t->aggregate->aggorder != NIL && !AGGKIND_IS_ORDERED_SET(t->aggregate->aggkind) &&
 		t->aggregate->aggdistinct == NIL)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
-}
-
-/* Results that are computed are numbers. */
-static void
-check_result(const translation *t)
-{
-	const pe_target_of_select *target = t->target;
-	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
-
-	if (computed && !target->is_empty && target->type != INT2OID &&
-		target->type != INT4OID && target->type != INT8OID &&
-		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
-		refuse_aggregate(t);
 }
 
 pe_target_of_select *
