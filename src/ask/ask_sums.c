@@ -334,11 +334,10 @@ find_always_there(pe_aggregation *g)
 	{
 		const pe_column *column = g->number_column[n];
 		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
-			: column->computed ? pe_formula_is_always_there(g, n)
 			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
 			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
-		if (there)
+		if (there || (!g->stored && column->computed && pe_formula_is_always_there(g, n)))
 			g->never_null |= UINT32_C(1) << n;
 	}
 }
@@ -1588,9 +1587,9 @@ canonical_text(pe_aggregation *g, char **names)
 							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
 	pe_complete_add(&text, &g->complete);
 	add_never_null(&text, g);
-	pe_formulas_add_text(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	pe_formulas_add_text(&text, g);
 	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }

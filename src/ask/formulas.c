@@ -121,8 +121,8 @@ check_column(const pe_column *column)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("attribute \"%s\" %s", column->name,
 					pe_type_is_number(column->type) ? "has no bounds" : "has no numbers"),
-			 errhint("Formulas are of columns of numbers whose bounds are declared: dp.add_attribute(dataset, attribute, "
-					 "lower, upper, bins).")));
+			 errhint("Formulas are of columns of numbers whose bounds are declared: dp.add_attribute(dataset, "
+					 "attribute, lower, upper, bins).")));
 }
 
 static bool
@@ -144,7 +144,8 @@ find_factor(pe_aggregation *g, const pe_variable *v)
 
 	check_column(column);
 	fill_factor(g, column, v, &factor);
-	while (f < sums->factors && !(g->factor_column[f]->number == column->number && same_factor(&sums->factor[f], &factor)))
+	while (f < sums->factors &&
+		   !(g->factor_column[f]->number == column->number && same_factor(&sums->factor[f], &factor)))
 		f++;
 	if (f < sums->factors)
 		return f;
@@ -376,8 +377,8 @@ check_divisions(const pe_aggregation *g, const char *text, const pe_formula *for
 		if (whole)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s divides whole numbers by a whole number", text),
-					 errdetail("SQL leaves out the remainder of each row, and no sum of products does."),
+					 errmsg("a formula divides whole numbers by a whole number"),
+					 errdetail("SQL leaves out the remainder of each row, and %s does not.", text),
 					 errhint("Divide by a number with a point, such as 100.0, or divide the answer.")));
 	}
 }

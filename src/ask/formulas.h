@@ -27,7 +27,10 @@ extern int	pe_formula_number(pe_aggregation *aggregation, char *text, const pe_f
 /* Whether all of its factors are there in every row. */
 extern bool pe_formula_is_always_there(const pe_aggregation *aggregation, int number);
 
-/* The columns that are read: attributes, numbers that are columns, factors; of PE_MAX_COLUMNS_READ others have no name. */
+/*
+ * The columns that are read: attributes, numbers that are columns, factors.  Of
+ * PE_MAX_COLUMNS_READ the others have no name.
+ */
 extern const pe_column *pe_formula_columns(const pe_aggregation *aggregation);
 
 /* The scales of numeric columns, in the canonical request, and as a list of texts. */

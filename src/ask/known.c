@@ -368,7 +368,8 @@ same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 	const pe_number *other = &of->needed.number[m];
 
 	/* formulas have the scales of their columns */
-	return strcmp(column->name, of->number_column[m]->name) == 0 && column->computed == of->number_column[m]->computed &&
+	return strcmp(column->name, of->number_column[m]->name) == 0 &&
+		column->computed == of->number_column[m]->computed &&
 		(!column->computed || (number->lower == other->lower && number->upper == other->upper &&
 							   number->most == other->most));
 }

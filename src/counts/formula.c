@@ -71,7 +71,7 @@ typedef struct value
 	int			terms;
 	pe_formula_term term[PE_POLYNOMIAL_TERMS];
 	uint32_t	used;			/* bits of variables */
-	bool		decimal;		/* it is of no whole numbers, whatever the columns are */
+	bool		decimal;		/* it is of no whole numbers, with any columns */
 } value;
 
 /* The deepest nesting. */
@@ -289,7 +289,7 @@ copy(const char *name)
 	return memcpy(pe_alloc(size, 1), name, size);
 }
 
-/* coalesce(x, constant), of which the word is taken */
+/* coalesce(x, constant), behind the word */
 static bool
 take_coalesce(reader *r, size_t at, value *v)
 {

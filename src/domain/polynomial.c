@@ -20,7 +20,7 @@ pe_operand_binary_scale(double lower, double upper)
 
 	(void) frexp(upper / 2 - lower / 2, &range);	/* half of it, which does not overflow */
 	(void) frexp(fmax(fabs(lower), fabs(upper)), &size);
-	range = PE_FACTOR_BITS - 1 - range;
+	range = PE_FACTOR_BITS - range;
 	size = 46 - size;
 	return range < size ? range : size;
 }
@@ -131,7 +131,7 @@ multiply_ranges(range a, range b, range *product)
 	return true;
 }
 
-/* A square is not below 0, whatever its factor is. */
+/* A square is not below 0. */
 static bool
 range_of_term(const pe_monomial *m, const pe_operand *factor, range *r)
 {

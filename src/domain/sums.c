@@ -612,7 +612,8 @@ read_polynomial(const pe_sums *sums, pe_number *number, const written_number *wr
 {
 	pe_polynomial *p;
 
-	if (written->terms > PE_POLYNOMIAL_TERMS || written->from_greatest > 1 || written->clamp != 1 || written->whole != 0)
+	if (written->terms > PE_POLYNOMIAL_TERMS || written->from_greatest > 1 || written->clamp != 1 ||
+		written->whole != 0)
 		return false;
 	p = pe_alloc(1, sizeof(*p));
 	number->polynomial = p;

@@ -437,8 +437,9 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else
 		pe_refuse_translation("an aggregate of an expression over several columns",
-							  "Answered are sums and averages of + - * of numbers with declared bounds, of at most three "
-							  "columns multiplied, divided by constants with a point, and CASE with tests around them.");
+							  "Answered are sums and averages of + - * of numbers with declared bounds, of at most "
+							  "three columns multiplied, divided by constants with a point, and CASE with tests "
+							  "around them.");
 }
 
 /* ------------------------------------------------------------------
