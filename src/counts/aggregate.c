@@ -108,7 +108,7 @@ take_formula(pe_text *t, pe_aggregate *a, int i)
 }
 
 char *
-pe_formula_canonical(const char *text)
+pe_formula_canonical(const char *text, bool *affine)
 {
 	pe_text_error error;
 	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = text, .error = &error};
@@ -116,6 +116,8 @@ pe_formula_canonical(const char *text)
 	bool		read = pe_formula_parse(&t, formula) && pe_text_next(&t) == 0;
 	char	   *canonical = read ? formula_text(formula) : NULL;
 
+	*affine = formula->variables == 1 && !formula->variable[0].fills && formula->terms > 0 &&
+		formula->term[formula->terms - 1].degree == 1;
 	pe_formula_free(formula);
 	pe_free(formula);
 	return canonical;

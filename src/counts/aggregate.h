@@ -138,8 +138,11 @@ typedef struct pe_aggregate
 extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error);
 extern void pe_aggregate_free(pe_aggregate *aggregate);
 
-/* The canonical text of what is summed; NULL: it is no formula.  pe_free it. */
-extern char *pe_formula_canonical(const char *text);
+/*
+ * The canonical text of what is summed; NULL: it is no formula.  pe_free it.
+ * *affine: it is a multiple of one attribute, and a constant.
+ */
+extern char *pe_formula_canonical(const char *text, bool *affine);
 
 /* What it is called in texts. */
 extern const char *pe_aggregate_word(const pe_aggregate *aggregate);

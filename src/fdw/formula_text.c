@@ -155,6 +155,8 @@ char *
 pe_formula_of(pe_sight *s, Node *e)
 {
 	char	   *text = text_of(s, e);
+	bool		affine = false;
 
-	return text != NULL ? pe_formula_canonical(text) : NULL;
+	text = text != NULL ? pe_formula_canonical(text, &affine) : NULL;
+	return affine ? NULL : text;
 }

@@ -12,7 +12,10 @@
 
 #include "fdw/sight.h"
 
-/* Its canonical text; NULL: it is no formula. */
+/*
+ * Its canonical text; NULL: it is no formula, or one of a single column that is
+ * neither multiplied with itself nor in coalesce.
+ */
 extern char *pe_formula_of(pe_sight *sight, Node *expression);
 
 #endif

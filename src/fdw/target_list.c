@@ -425,13 +425,12 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
-	else if (bms_num_members(attributes) > 1 && has_numbers(t->sight, e) && add_formula(t, e, factor, where))
+	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
+			 add_formula(t, e, factor, where))
 		return;
 	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
 			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
 			  add_offset(t, (OpExpr *) e, factor, where)))
-		return;
-	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, factor, where))
 		return;
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);

@@ -25,13 +25,14 @@
 static void
 check_text(const char *text, const char *canonical)
 {
-	char	   *found = pe_formula_canonical(text);
+	bool		affine;
+	char	   *found = pe_formula_canonical(text, &affine);
 	char	   *again;
 
 	if (found == NULL)
 		fail_msg("%s is no formula", text);
 	assert_string_equal(found, canonical);
-	again = pe_formula_canonical(found);
+	again = pe_formula_canonical(found, &affine);
 	assert_string_equal(again, canonical);
 	pe_free(again);
 	pe_free(found);
@@ -62,6 +63,23 @@ test_canonical(void **state)
 	check_text("coalesce * 2", "2 * coalesce");
 	check_text("\"Where\" + \"where\" + Other", "\"Where\" + other + \"where\"");
 	check_text("- - x :: numeric * (y::double precision)", "x * y");
+}
+
+/* What SELECT makes of one column as before, and what it has a formula for. */
+static void
+test_affine(void **state)
+{
+	static const char *const text[] = {"2 * x - 1", "(x + 1) / 3.0", "x * x", "x + y", "coalesce(x, 0)", "7", "0 * x + 1", "x * x - x * x"};
+	static const bool expected[] = {true, true, false, false, false, false, true, true};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(expected); i++)
+	{
+		bool		affine;
+
+		pe_free(pe_formula_canonical(text[i], &affine));
+		assert_int_equal(affine, expected[i]);
+	}
 }
 
 static void
@@ -457,6 +475,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_affine),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_divisions),
