@@ -157,6 +157,7 @@ SET SESSION AUTHORIZATION regress_curator;
 DROP VIEW clean;
 ALTER TABLE sales ALTER tax TYPE numeric(6,4);
 SET SESSION AUTHORIZATION regress_ann;
+SELECT release > :release AS asked_anew FROM dp.aggregate('sales', '{sum(price * tax)}', rho => 0.01, reuse => true);
 SELECT release > :release AS asked_anew FROM dp.aggregate('sales', '{sum(price * tax)}', rho => 0.5);
 SELECT dp.publish(:release, 'pg_temp.read_again') IS NOT NULL AS published;
 SELECT abs(sum_price_tax - :estimate) < 1e-6 AS as_measured FROM read_again;

@@ -152,11 +152,10 @@ text_of(pe_sight *s, Node *e)
 }
 
 char *
-pe_formula_of(pe_sight *s, Node *e)
+pe_formula_of(pe_sight *s, Node *e, bool *affine)
 {
 	char	   *text = text_of(s, e);
-	bool		affine = false;
 
-	text = text != NULL ? pe_formula_canonical(text, &affine) : NULL;
-	return affine ? NULL : text;
+	*affine = false;
+	return text != NULL ? pe_formula_canonical(text, affine) : NULL;
 }

@@ -13,9 +13,9 @@
 #include "fdw/sight.h"
 
 /*
- * Its canonical text; NULL: it is no formula, or one of a single column that is
- * neither multiplied with itself nor in coalesce.
+ * Its canonical text; NULL: it is no formula.  *affine: it is of a single
+ * column that is neither multiplied with itself nor in coalesce.
  */
-extern char *pe_formula_of(pe_sight *sight, Node *expression);
+extern char *pe_formula_of(pe_sight *sight, Node *expression, bool *affine);
 
 #endif

@@ -327,6 +327,7 @@ test_rounded(void **state)
 			pe_i128		value = 0;
 			pe_i128		found;
 			int32_t		u;
+			int64_t		beyond[PE_MAX_FACTORS + 1] = {[PE_MAX_FACTORS] = 1};
 
 			for (int f = 0; f < 3; f++)
 				steps[f] = row < 8 ? ((row >> f & 1) != 0 ? factor[f].least : factor[f].greatest)
@@ -341,6 +342,9 @@ test_rounded(void **state)
 			}
 			u = pe_polynomial_place(&p, steps);
 			assert_true(u >= -p.places && u <= p.places);
+			for (int f = 0; f < 3; f++)
+				beyond[f] = 2 * (row % 2 == 0 ? factor[f].greatest : factor[f].least) + 1;
+			assert_true(abs(pe_polynomial_place(&p, beyond)) <= p.places);
 			found = p.from_greatest ? p.greatest - (p.places - u) / 2 * step : p.least + (u + p.places) / 2 * step;
 			assert_true(2 * (found - value) <= step && 2 * (value - found) <= step);
 		}
@@ -376,12 +380,48 @@ test_operands(void **state)
 	check_place(dropping, false, 10.01, false, 1000);
 	check_place(dropping, false, 10, true, 1000);
 	check_place(filled, true, NAN, true, -350);
+	assert_true(pe_operand_prepare(&filled));
+	assert_true(filled.least == -350 && filled.greatest == 1000);
 	check_place(filled, false, NAN, false, 0);
 	check_place((pe_operand) {.lower = 0, .upper = 1, .scale = 24, .binary = true, .clamp = true}, false, .5, true,
 				1 << 23);
 	assert_int_equal(pe_operand_binary_scale(0, 1), 24);
 	assert_int_equal(pe_operand_binary_scale(1e9, 1e9 + 1), 16);
 	assert_true(pe_operand_binary_scale(-1e300, 1e300) < -900);
+}
+
+static void
+check_status(pe_monomial term, uint32_t needs, pe_polynomial_status expected)
+{
+	pe_operand	factor[3];
+	pe_polynomial p = {.terms = 1, .needs = needs};
+
+	for (int f = 0; f < 3; f++)
+	{
+		factor[f] = (pe_operand) {.lower = -1, .upper = 0x1p46, .clamp = true};
+		assert_true(pe_operand_prepare(&factor[f]));
+	}
+	p.term[0] = term;
+	assert_int_equal(pe_polynomial_prepare(&p, factor, 3), expected);
+}
+
+static void
+test_unsound(void **state)
+{
+	(void) state;
+	check_status((pe_monomial) {1, 2, {0, 1, 16}}, 3, PE_POLYNOMIAL_OK);
+	check_status((pe_monomial) {1, 2, {0, 1, 16}}, 7, PE_POLYNOMIAL_OK);
+	check_status((pe_monomial) {1, 2, {0, 1, 16}}, 15, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 2, {0, 1, 16}}, 1, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 2, {1, 0, 16}}, 3, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 2, {0, 1, 2}}, 7, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 1, {3, 16, 16}}, 8, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 0, {16, 16, 16}}, 0, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 4, {0, 1, 2}}, 7, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {0, 1, {0, 16, 16}}, 1, PE_POLYNOMIAL_UNSOUND);
+	check_status((pe_monomial) {1, 3, {0, 1, 2}}, 7, PE_POLYNOMIAL_LARGE);
+	check_status((pe_monomial) {(pe_i128) 1 << 31, 2, {0, 1, 16}}, 3, PE_POLYNOMIAL_OK);
+	check_status((pe_monomial) {(pe_i128) 1 << 33, 2, {0, 1, 16}}, 3, PE_POLYNOMIAL_LARGE);
 }
 
 /* ------------------------------------------------------------------
@@ -482,6 +522,7 @@ main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_rounded),
 		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_unsound),
 		cmocka_unit_test(test_bytes),
 	};
 
