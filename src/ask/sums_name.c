@@ -6,6 +6,7 @@
  *		sum(x), count(x)				sum_x, count_x
  *		sum(x * y)						sum_x_y
  *		count(distinct unit)			count_units
+ *		count(distinct x)				count_distinct_x
  *		quantile(x, 0.9)				quantile_x_0_9
  *		dropped(5)						dropped
  *		ratio(sum(x), count(*))			ratio_sum_x_count
@@ -54,6 +55,8 @@ append_name(StringInfo text, const pe_aggregate *a, numbering *n)
 	appendStringInfoString(text, pe_aggregate_word(a));
 	if (a->kind == PE_AGG_UNITS)
 		appendStringInfoString(text, "_units");
+	else if (a->kind == PE_AGG_DISTINCT)
+		appendStringInfoString(text, "_distinct");
 	for (int i = 0; i < 2; i++)
 	{
 		for (int v = 0; a->formula[i] != NULL && v < a->formula[i]->variables; v++)
