@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "server/arguments.h"
+#include "ask/formulas.h"
 #include "ask/answers.h"
 #include "ask/suppress.h"
 #include "fdw/table_options.h"
@@ -547,11 +548,12 @@ static void
 check_declared(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
-	int			count = PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS;
+	const pe_column *columns = pe_formula_columns(g);
+	int			count = PE_MAX_COLUMNS_READ;
 
 	if (s->cube != NULL)
 	{
-		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count))
+		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, columns, count))
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -560,7 +562,7 @@ check_declared(const pe_select *s)
 				 errhint("Measure a cube anew, and make the relation of it by dp.expose(..., release => ..., "
 						 "replace => true).")));
 	}
-	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, columns, count))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),

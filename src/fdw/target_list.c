@@ -22,6 +22,7 @@
 
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
+#include "fdw/formula_text.h"
 #include "fdw/target_list.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -170,6 +171,28 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
 	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name),
 						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
+}
+
+/*
+ * A formula of several columns, or of powers of one, whose values are summed;
+ * false if it is none.  A multiple of one column, too, where it is not one by
+ * SQL's own operators.
+ */
+static bool
+add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_condition *where)
+{
+	bool		affine;
+	char	   *text = pe_formula_of(t->sight, e, &affine);
+	Bitmapset  *attributes = pe_sight_attributes(t->sight, e);
+	int			a = -1;
+
+	if (text == NULL || (affine && !may_be_affine))
+		return false;
+	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
+	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", text), where);
+	return true;
 }
 
 static void
@@ -407,15 +430,22 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
+	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
+			 add_formula(t, e, false, factor, where))
+		return;
 	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
 			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
 			  add_offset(t, (OpExpr *) e, factor, where)))
+		return;
+	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, true, factor, where))
 		return;
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else
 		pe_refuse_translation("an aggregate of an expression over several columns",
-							  "Use CASE with tests of single columns, or aggregates of single columns.");
+							  "Answered are sums and averages of + - * of numbers with declared bounds, of at most "
+							  "three columns multiplied, divided by constants with a point, and CASE with tests "
+							  "around them.");
 }
 
 /* ------------------------------------------------------------------
@@ -575,6 +605,8 @@ count_there(translation *t)
 	Node	   *x = argument(t, 0);
 	Bitmapset  *attributes = pe_sight_attributes(t->sight, x);
 	int			column = pe_sight_column(t->sight, x);
+	char	   *formula;
+	bool		affine;
 	bool		isnull;
 
 	if (bms_is_empty(attributes))
@@ -584,7 +616,9 @@ count_there(translation *t)
 			use(t, "count(*)", true);
 		return;
 	}
-	if (column >= 0 && !bms_is_member(column, t->wanted->within))
+	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
+		use(t, psprintf("count(%s)", formula), true);
+	else if (column >= 0 && !bms_is_member(column, t->wanted->within))
 		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
 	else
 	{
