@@ -23,7 +23,7 @@ CREATE TABLE sales AS SELECT i / 3 AS client, (ARRAY['north', 'south', 'west'])[
 ALTER TABLE sales ALTER grade SET NOT NULL;
 CREATE TABLE toy (LIKE sales);
 INSERT INTO toy SELECT i, CASE WHEN i <= 20 THEN 'north' ELSE 'south' END, 4, 25, '2024-01-02', 'toy' FROM generate_series(1, 30) i;
-SELECT dp.create_dataset('sales', 'sales', 10000, unit => 'client', max_rows => 5);
+SELECT dp.create_dataset('sales', 'sales', 10000, unit => 'client', max_rows => 2);
 SELECT dp.add_attribute('sales', 'region', '{north,south,west}'), dp.add_attribute('sales', 'grade', 0, 5, bins => 5, last => 'open'), dp.add_attribute('sales', 'client', open => true), dp.add_attribute('sales', 'word', open => true), dp.add_attribute('sales', 'pay', 0, 50, bins => 5);
 SELECT dp.add_attribute('sales', 'day', date '2024-01-01', date '2024-03-01', bins => 60), dp.set_time('sales', 'day');
 SELECT dp.grant_budget('sales', 'regress_ann', 5000);
@@ -44,9 +44,9 @@ CREATE TABLE wide AS SELECT client, region, grade::bigint, pay, day, word FROM t
 CREATE TABLE loose AS SELECT * FROM toy;
 CREATE TABLE guarded (LIKE toy);
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
-CREATE TABLE closed.toy (LIKE toy);
-GRANT SELECT ON seen, passing, narrow, wide, loose, guarded, closed.toy TO PUBLIC;
-SELECT example, refused(format('SELECT dp.set_example(''sales'', %L)', example)) FROM unnest('{seen,passing,narrow,wide,loose,guarded,closed.toy,shown,sales}'::text[]) example;
+CREATE TABLE closed.toys (LIKE toy);
+GRANT SELECT ON seen, passing, narrow, wide, loose, guarded, closed.toys TO PUBLIC;
+SELECT example, refused(format('SELECT dp.set_example(''sales'', %L)', example)) FROM unnest('{seen,passing,narrow,wide,loose,guarded,closed.toys,shown,sales}'::text[]) example;
 GRANT SELECT (client) ON sales TO PUBLIC;
 SELECT refused($$SELECT dp.set_example('sales', 'sales')$$);
 SELECT refused($$SELECT dp.set_example('none', 'toy')$$);
@@ -61,15 +61,15 @@ SELECT refused($$SELECT * FROM dp.histogram('sales', 'region', epsilon => 1000)$
 SET pg_epsilon.rehearse = on;
 SET client_min_messages = notice;
 SELECT ledger() AS before \gset
-SELECT label, round(estimate), release FROM dp.histogram('sales', 'region', epsilon => 1000);
-SELECT label, round(estimate), release FROM dp.histogram('sales', 'region', 'prefix', epsilon => 1000, fresh => true);
+SELECT label, round(estimate) + 0, release FROM dp.histogram('sales', 'region', epsilon => 1000);
+SELECT label, round(estimate) + 0, release FROM dp.histogram('sales', 'region', 'prefix', epsilon => 1000, fresh => true);
 SELECT release, queries, epsilon FROM dp.measure('sales', '{region,grade}', 'marginals(1)', epsilon => 1000);
-SELECT label, aggregate, round(estimate), release FROM dp.aggregate('sales', '{sum(pay),avg(pay),count(distinct client),median(pay)}', '{region}', epsilon => 1000) WHERE label->>'region' = 'north';
+SELECT label, aggregate, abs(estimate - CASE aggregate WHEN 'sum(pay)' THEN 500 WHEN 'count(distinct unit)' THEN 20 ELSE 25 END) < 100 AS near, release FROM dp.aggregate('sales', '{sum(pay),avg(pay),count(distinct client),median(pay)}', '{region}', epsilon => 1000) WHERE label->>'region' = 'north';
 SELECT region, count(*), round(avg(grade)) FROM shown GROUP BY region ORDER BY region;
-SELECT units, round(estimate), release FROM dp.rows_per_unit('sales', epsilon => 1000, most => 2) AS u(units, estimate, stderr, lower, upper, release);
+SELECT units, round(estimate) + 0, release FROM dp.rows_per_unit('sales', epsilon => 1000, most => 2) AS u(units, estimate, stderr, lower, upper, release);
 SELECT release, lower, upper FROM dp.bounds('sales', 'client', epsilon => 1000);
-SELECT key, round(estimate), release FROM dp.keys('sales', 'word', epsilon => 1000);
-SELECT term, round(estimate::numeric), model, release FROM dp.fit('sales', 'linear_regression', 'pay', '{grade}', epsilon => 1000) AS f(term, estimate, stderr, model, release, positive);
+SELECT key, round(estimate) + 0, release FROM dp.keys('sales', 'word', epsilon => 1000);
+SELECT term, model, release FROM dp.fit('sales', 'linear_regression', 'pay', '{grade}', epsilon => 1000) AS f(term, estimate, stderr, model, release, positive);
 SELECT ledger() = :'before' AS untouched;
 -- the rows were those of the example: the owner may not even read his table
 SET SESSION AUTHORIZATION regress_curator;
@@ -99,7 +99,7 @@ CREATE FUNCTION rehearsed(statement text) RETURNS text[] LANGUAGE sql SET pg_eps
 SELECT * FROM plan('SELECT region, count(*) FROM shown GROUP BY region');
 SELECT statement, ARRAY(SELECT line FROM unnest(rehearsed(statement)) line WHERE line !~ 'Rehearsal: example public.toy answers, and nothing is charged$') = in_earnest(statement) AS same, cardinality(rehearsed(statement)) - cardinality(in_earnest(statement)) AS marks
   FROM unnest(ARRAY['SELECT count(*) FROM shown', 'SELECT region, avg(pay) FROM shown WHERE grade < 3 GROUP BY 1', 'SELECT region, grade, sum(pay) FROM shown GROUP BY CUBE (1, 2)',
-    'SELECT count(DISTINCT client) FROM shown WHERE day < ''2024-02-01''', 'SELECT * FROM shown', 'SELECT DISTINCT region FROM shown']) statement;
+    'SELECT count(DISTINCT client) FROM shown', 'SELECT count(*), avg(pay) FROM shown GROUP BY region HAVING count(*) > 5 ORDER BY 1', 'SELECT * FROM shown', 'SELECT DISTINCT region FROM shown']) statement;
 SELECT * FROM dp.quote('sales', 'region', epsilon => 1) \gset rehearsed_
 SET pg_epsilon.rehearse = off;
 SELECT * FROM dp.quote('sales', 'region', epsilon => 1) \gset in_earnest_
@@ -109,16 +109,16 @@ SELECT region, count(*) FROM shown WHERE region = 'north' AND grade = 4 GROUP BY
 
 -- What is paid for is not part of it, and is there afterwards
 SET pg_epsilon.rehearse = off;
-SELECT round(estimate) FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
+SELECT estimate > 500 AS in_earnest FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
 SET pg_epsilon.rehearse = on;
 SELECT ledger() AS paid \gset
-SELECT round(estimate), release FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
-SELECT round(estimate), release FROM dp.histogram('sales', 'region', epsilon => 800, reuse => true) WHERE query = 1;
+SELECT round(estimate) + 0, release FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
+SELECT round(estimate) + 0, release FROM dp.histogram('sales', 'region', epsilon => 800, reuse => true) WHERE query = 1;
 SELECT line FROM plan('SELECT region, count(*) FROM shown GROUP BY region') line WHERE line ~ 'Quote|Rehearsal';
 SELECT round(estimate) FROM dp.answer((SELECT max(release) FROM dp.releases), 'total');
 SELECT ledger() = :'paid' AS untouched;
 SET pg_epsilon.rehearse = off;
-SELECT round(estimate) FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
+SELECT estimate > 500 AS in_earnest FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
 SELECT ledger() = :'paid' AS untouched;
 -- reuse = only refuses what costs: a rehearsal costs nothing
 SET pg_epsilon.rehearse = on;
@@ -133,9 +133,9 @@ SELECT refused(request) FROM unnest(ARRAY[
 SET pg_epsilon.rehearse = off;
 SET client_min_messages = warning;
 SELECT series_name FROM dp.create_series('sales', 's', '{region}', start => '2024-01-01', period => '10 days', periods => 4, rho => 1000, max_periods => 4);
-SELECT label, round(estimate) FROM dp.report('s', 1) WHERE over = 'totals';
+SELECT label, estimate > 50 AS stored FROM dp.report('s', 1) WHERE over = 'totals';
 SET pg_epsilon.rehearse = on;
-SELECT label, round(estimate) FROM dp.report('s', 1) WHERE over = 'totals';
+SELECT label, estimate > 50 AS stored FROM dp.report('s', 1) WHERE over = 'totals';
 SELECT refused($$SELECT * FROM dp.report('s', 2)$$);
 SELECT refused($$SELECT * FROM dp.prolong_series('s', 5)$$);
 
@@ -157,6 +157,7 @@ SET LOCAL pg_epsilon.rehearse = off;
 FETCH c;
 ROLLBACK;
 SELECT round(estimate) FROM dp.histogram('sales', 'region', epsilon => 1000) WHERE query = 1 AND set_rehearse('off');
+SELECT ledger() = :'before' AS untouched;
 SHOW pg_epsilon.rehearse;
 SET pg_epsilon.rehearse = on;
 PREPARE p AS SELECT count(*) FROM shown;
@@ -196,16 +197,16 @@ GRANT SELECT ON board TO PUBLIC;
 SET SESSION AUTHORIZATION regress_guest;
 SET pg_epsilon.rehearse = on;
 SET client_min_messages = notice;
-SELECT count(*) BETWEEN 2990 AND 3010 AS is_of_the_release FROM board;
+SELECT count(*) BETWEEN 1990 AND 2010 AS is_of_the_release FROM board;
 SELECT refused('SELECT (SELECT count(*) FROM board), (SELECT count(*) FROM shown)');
 
 -- Groups of few units are hidden as they would be
 SET SESSION AUTHORIZATION regress_curator;
 SET client_min_messages = warning;
-SELECT dp.set_min_count('sales', 3);
+SELECT dp.set_min_count('sales', 8);
 SET SESSION AUTHORIZATION regress_guest;
 SET client_min_messages = notice;
-SELECT label, round(estimate) FROM dp.histogram('sales', 'region', epsilon => 1000);
+SELECT label, round(estimate) + 0 FROM dp.histogram('sales', 'region', epsilon => 1000);
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.set_min_count('sales', NULL);
 
@@ -267,7 +268,7 @@ SELECT line FROM plan('SELECT count(*) FROM shown') line WHERE line ~ 'Refused';
 
 -- Of values, and of a view
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE costs AS SELECT (i % 10)::float8 AS a, (i % 7)::float8 AS c FROM generate_series(1, 200) i;
+CREATE TABLE costs AS SELECT (i % 9 + 1)::float8 AS a, (i % 7)::float8 AS c FROM generate_series(1, 200) i;
 CREATE TABLE toy_costs AS SELECT 0::float8 AS a, 6::float8 AS c;
 GRANT SELECT ON toy_costs TO PUBLIC;
 SELECT dp.create_dataset('costs', 'costs', 1000, neighbours => 'values', private_column => 'c', max_change => 0.1);
@@ -280,8 +281,8 @@ SELECT dp.create_dataset('joined', 'joined', unit => 'client', max_rows => 5, sa
 SELECT dp.add_attribute('joined', 'region', '{north,south,west}'), dp.set_example('joined', 'toy');
 SET SESSION AUTHORIZATION regress_guest;
 SET client_min_messages = notice;
-SELECT round(minimum), release FROM dp.minimize_max_affine('costs', '{a}', 'c', '{-1}', '{1}', epsilon => 900) AS m(x, minimum, release);
-SELECT label, round(estimate) FROM dp.histogram('joined', 'region', epsilon => 1000);
+SELECT round(public_value) + 0 AS value, release FROM dp.minimize_max_affine('costs', '{a}', 'c', '{-1}', '{1}', epsilon => 900);
+SELECT label, round(estimate) + 0 FROM dp.histogram('joined', 'region', epsilon => 1000);
 RESET SESSION AUTHORIZATION;
 
 SET client_min_messages = error;

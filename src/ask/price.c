@@ -174,9 +174,13 @@ pe_asked_rehearsal_text(const pe_asked *asked)
 void
 pe_asked_tell_rehearsal(const pe_asked *asked, const char *what, bool paid)
 {
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	bool		costs = amount.rho_nano > 0 || amount.epsilon_nano > 0;
+
 	ereport(NOTICE,
-			(errmsg("rehearsal: example %s answers for dataset \"%s\"; %s is not charged%s; %s",
-					pe_example_text(asked->dataset), asked->dataset->name, cost_text(asked),
+			(errmsg("rehearsal: example %s answers for dataset \"%s\"; %s%s; %s",
+					pe_example_text(asked->dataset), asked->dataset->name,
+					costs ? psprintf("%s is not charged", cost_text(asked)) : "nothing is charged",
 					paid ? ", and is paid already" : "", what)));
 }
 
