@@ -70,6 +70,7 @@ SELECT units, round(estimate) + 0, release FROM dp.rows_per_unit('sales', epsilo
 SELECT release, lower, upper FROM dp.bounds('sales', 'client', epsilon => 1000);
 SELECT key, round(estimate) + 0, release FROM dp.keys('sales', 'word', epsilon => 1000);
 SELECT term, model, release FROM dp.fit('sales', 'linear_regression', 'pay', '{grade}', epsilon => 1000) AS f(term, estimate, stderr, model, release, positive);
+SELECT round(estimate) + 0 AS estimate FROM dp.histogram('sales', 'region', epsilon => 1000, budget => 'regress_ann') WHERE query = 1;
 SELECT ledger() = :'before' AS untouched;
 -- the rows were those of the example: the owner may not even read his table
 SET SESSION AUTHORIZATION regress_curator;
@@ -120,6 +121,12 @@ SELECT ledger() = :'paid' AS untouched;
 SET pg_epsilon.rehearse = off;
 SELECT estimate > 500 AS in_earnest FROM dp.histogram('sales', 'region', epsilon => 900) WHERE query = 1;
 SELECT ledger() = :'paid' AS untouched;
+-- a SELECT that a release knows, free
+SELECT in_earnest('SELECT region, count(*) FROM shown GROUP BY region') <> '{}' AS explained;
+SET pg_epsilon.epsilon = 100;
+SELECT line FROM plan('SELECT region, count(*) FROM shown GROUP BY region') line WHERE line ~ 'Quote';
+SELECT region, round(count(*) / 10.0) * 10 AS about FROM shown GROUP BY region ORDER BY region;
+RESET pg_epsilon.epsilon;
 -- reuse = only refuses what costs: a rehearsal costs nothing
 SET pg_epsilon.rehearse = on;
 SET pg_epsilon.reuse = 'only';
@@ -256,6 +263,16 @@ INSERT INTO toy SELECT i, 'north', 4, 25, '2024-01-02', 'toy' FROM generate_seri
 GRANT SELECT ON toy TO PUBLIC;
 SET SESSION AUTHORIZATION regress_guest;
 SELECT count(*) FROM shown;
+-- rows of its units are chosen anew by each request: the dataset's own key, which chooses the same ones, has no part in it
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE toy_south PARTITION OF toy FOR VALUES IN ('south');
+CREATE TABLE toy_west PARTITION OF toy FOR VALUES IN ('west');
+INSERT INTO toy SELECT i, region, 4, 25, '2024-01-02', 'toy' FROM generate_series(1, 20000) i, unnest('{north,south,west}'::text[]) region;
+SET SESSION AUTHORIZATION regress_guest;
+SET client_min_messages = warning;
+SELECT array_agg(round(estimate) ORDER BY query) AS one FROM dp.histogram('sales', 'region', epsilon => 1000) \gset
+SELECT array_agg(round(estimate) ORDER BY query) AS other FROM dp.histogram('sales', 'region', epsilon => 1000) \gset
+SELECT :'one' <> :'other' AS chosen_anew;
 -- taken away
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.set_example('sales', NULL);

@@ -337,7 +337,7 @@ describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
 static void
 describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
-	pe_budget  *budget = pe_budget_find(dataset);
+	pe_budget  *budget = pe_budget_find(dataset, NULL);
 
 	if (pe_dataset_owned_by(dataset, GetUserId()))
 		line(result, "cap: %s for everybody together%s; epsilon %.4g of it is left%s",

@@ -89,8 +89,8 @@ pe_asked_choose_budget(pe_asked *asked, bool needs_budget)
 {
 	const char *role = asked->request->budget;
 
-	asked->budget = role != NULL || (needs_budget && !pe_asked_rehearses(asked)) ? pe_budget_choose(asked->dataset, role)
-		: pe_budget_find(asked->dataset);
+	asked->budget = (role != NULL || needs_budget) && !pe_asked_rehearses(asked)
+		? pe_budget_choose(asked->dataset, role) : pe_budget_find(asked->dataset, role);
 	asked->ask.accounting = asked->budget != NULL ? asked->budget->accounting : asked->dataset->accounting;
 	asked->ask.cap = asked->dataset->accounting;
 }

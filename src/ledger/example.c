@@ -76,7 +76,8 @@ check_kind(Oid relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" cannot be an example", get_rel_name(lfirst_oid(cell))),
-					 errdetail("An example is a permanent table, a partitioned table or a materialized view of this server."),
+					 errdetail("An example is a permanent table, a partitioned table or a materialized view "
+							   "of this server."),
 					 errhint("CREATE TABLE ... AS, or CREATE MATERIALIZED VIEW, keeps what it shows.")));
 	pe_relation_check(relation, false);
 }
@@ -134,7 +135,8 @@ check_column(const pe_dataset *dataset, Oid relation, const char *column)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\", the example of dataset \"%s\", is of another type", column,
 						get_rel_name(relation), dataset->name),
-				 errdetail("It is %s, and %s in the table of the dataset.", format_type_be(get_atttype(relation, number)),
+				 errdetail("It is %s, and %s in the table of the dataset.",
+						   format_type_be(get_atttype(relation, number)),
 						   format_type_be(get_atttype(dataset->relation, declared)))));
 	if (pe_column_is_not_null(dataset->relation, declared) && !pe_column_is_not_null(relation, number))
 		ereport(ERROR,

@@ -29,13 +29,13 @@
 
 #include "ledger/dataset.h"
 
-/* The example, found by its name and checked; 55000 if there is none, or as of the checks; PE002 of a frozen dataset. */
+/* The example, found by its name, and not checked yet; 55000 if there is none, PE002 of a frozen dataset. */
 extern Oid	pe_example_find(const pe_dataset *dataset);
 
 /*
- * 42809 unless its rows are public and can be read, as above; 55000 if it is gone.  Then, of these columns, and of those
- * that say whose a row is and when it came: 42703 if it has none of the name, 42804 of another type, or where it may
- * have NULL and the dataset's table may not.
+ * 42809 unless its rows are public, as above, and errors as of pe_relation_check; 55000 if it is gone.  Then, of these
+ * columns, and of those that say whose a row is and when it came: 42703 if it has none of the name, 42804 of another
+ * type, or where it may have NULL and the dataset's table may not.
  */
 extern void pe_example_check(const pe_dataset *dataset, Oid relation, char **columns, int count);
 
