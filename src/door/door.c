@@ -413,11 +413,11 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 	pe_cut		cut = {.max_rows = dataset->max_rows, .most_cells = dataset->max_rows_read};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
-	if (dataset->unit != NULL && pe_shards_are_by(pe_dataset_read_by(dataset), dataset->unit))
+	if (dataset->unit != NULL && !OidIsValid(dataset->rehearsal) && pe_shards_have_units(dataset))
 	{
 		/* each state is of a shard: of several times what it has on average, for shards differ */
 		cut.whole = 1;
-		rows = rows / pe_shards_count(pe_dataset_read_by(dataset)) * 4;
+		rows = rows / pe_shards_count(dataset) * 4;
 	}
 	pe_cut_divide(&cut, rows, memory, entry);
 	load_unit_key(dataset, cut.key);
@@ -711,6 +711,19 @@ check_example(const pe_visit *visit)
 	return list_make1_oid(relation);
 }
 
+/* Of rows in shards. */
+static void
+check_shards(const pe_dataset *dataset, List *tables, const pe_view_proof *proof)
+{
+	ListCell   *cell;
+
+	if (proof != NULL)
+		pe_shards_check_view(dataset, proof->has_settings);
+	/* while an error is free: each node is there, and has nothing that this transaction wrote */
+	foreach(cell, tables)
+		(void) pe_shards_blocks(lfirst_oid(cell));
+}
+
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
 charge_and_read(void *argument)
@@ -730,10 +743,9 @@ charge_and_read(void *argument)
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
-	scan.distributed = pe_shards_hold(relation);
-	/* while an error is free: each node is there, and has nothing that this transaction wrote */
+	scan.distributed = !rehearses && pe_shards_hold_rows(visit->dataset);
 	if (scan.distributed)
-		(void) pe_shards_blocks(relation);
+		check_shards(visit->dataset, tables, proof);
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();

@@ -14,6 +14,7 @@
 #include "ledger/columns.h"
 #include "ledger/example.h"
 #include "ledger/relation.h"
+#include "ledger/shards.h"
 #include "server/compat.h"
 #include "server/settings.h"
 
@@ -72,7 +73,7 @@ check_kind(Oid relation)
 	ListCell   *cell;
 
 	foreach(cell, pe_relation_heirs(relation, NoLock))
-		if (!is_plain(lfirst_oid(cell)))
+		if (!is_plain(lfirst_oid(cell)) || pe_shards_hold(lfirst_oid(cell)))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" cannot be an example", get_rel_name(lfirst_oid(cell))),
