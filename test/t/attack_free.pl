@@ -313,7 +313,7 @@ $node->safe_psql('postgres', q{CREATE ROLE setter LOGIN; GRANT CREATE ON SCHEMA 
 my $parameters = q{LOAD 'pg_epsilon'; SELECT name FROM pg_settings WHERE name LIKE 'pg\_epsilon.%'};
 # charge_timeout says how long a request waits before it is charged; the others what a SELECT of the role's own asks and shows
 my $guarded = "context IN ('superuser', 'sighup', 'postmaster')";
-is($node->safe_psql('postgres', "$parameters AND NOT $guarded ORDER BY 1"), join("\n", map { "pg_epsilon.$_" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr reuse)),
+is($node->safe_psql('postgres', "$parameters AND NOT $guarded ORDER BY 1"), join("\n", map { "pg_epsilon.$_" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr rehearse reuse)),
 	'parameters: those that every role may set weaken nothing');
 is($node->safe_psql('postgres', "$parameters AND (name ~ 'seed' OR short_desc ~* 'seed')"), '', 'parameters: none is a seed');
 my $load = 'SELECT dp.rho_of_epsilon(1, 0.1) > 0';
