@@ -89,8 +89,9 @@ are_by(Oid relation, const char *column)
 static bool
 are_together(List *relations)
 {
-	static pe_statement find = {NULL, "SELECT pg_catalog.count(DISTINCT colocationid) FROM pg_catalog.pg_dist_partition "
-		"WHERE logicalrelid::oid = ANY ($1)", 1, {OIDARRAYOID}};
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(DISTINCT colocationid) "
+		"FROM pg_catalog.pg_dist_partition WHERE logicalrelid::oid = ANY ($1)",
+	1, {OIDARRAYOID}};
 	Datum		values[1] = {pe_oid_array(pe_families_heirs(relations))};
 	pe_access	access;
 	bool		together;
