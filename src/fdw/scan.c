@@ -30,6 +30,7 @@
 #include "fdw/scan_request.h"
 #include "server/access.h"
 #include "server/compat.h"
+#include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_handler);
 
@@ -40,6 +41,7 @@ typedef struct pe_statement_scans
 	bool		is_ahead;		/* it has a parallel part: all is asked before that begins */
 	List	   *selects;
 	bool		prepared;
+	bool		rehearses;		/* as the setting was when it began */
 	TimestampTz prepared_at;	/* the client's statement */
 	MemoryContextCallback forget;
 } pe_statement_scans;
@@ -51,6 +53,7 @@ typedef struct pe_scan_state
 	bool		answered;
 	char	   *request;		/* of a statement that is explained while it is run: what was asked, */
 	char	   *quote;			/* and its price, before it was paid */
+	char	   *rehearsal;
 	int			next;
 } pe_scan_state;
 
@@ -216,6 +219,7 @@ statement_of(EState *estate)
 			return lfirst(cell);
 	made = MemoryContextAllocZero(estate->es_query_cxt, sizeof(*made));
 	made->estate = estate;
+	made->rehearses = pe_settings_rehearse();
 	made->forget.func = forget_statement;
 	made->forget.arg = made;
 	old = MemoryContextSwitchTo(TopMemoryContext);
@@ -246,6 +250,39 @@ fill_parameters(const pe_statement_scans *statement, pe_select *select)
 	select->plan = pe_parameters_fill(statement->estate, select->plan, is_ours, statement->is_ahead);
 }
 
+/* A statement is a rehearsal as a whole, also where a function of it, or who fetches from it, changes the setting. */
+static void
+check_rehearsal(const pe_statement_scans *statement, const pe_select *select)
+{
+	if (select->asks && select->cube == NULL && pe_select_rehearses(select) != statement->rehearses)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("pg_epsilon.rehearse was changed while the statement ran"),
+				 errdetail("A statement is a rehearsal as a whole, or none. What is refused was not charged."),
+				 errhint("Run it again.")));
+}
+
+/* Rows of an example beside those of a release would be taken for one another. */
+static void
+check_cubes(const pe_statement_scans *statement)
+{
+	bool		rehearses = false;
+	bool		has_cube = false;
+	ListCell   *cell;
+
+	foreach(cell, statement->selects)
+	{
+		has_cube |= ((const pe_select *) lfirst(cell))->cube != NULL;
+		rehearses |= pe_select_rehearses(lfirst(cell));
+	}
+	if (has_cube && rehearses)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a statement does not mix a rehearsal with a cube, which is of a release"),
+				 errdetail("Nothing was charged."),
+				 errhint("Ask the cube in a statement of its own.")));
+}
+
 static void
 prepare_statement(pe_statement_scans *statement)
 {
@@ -265,9 +302,11 @@ prepare_statement(pe_statement_scans *statement)
 		pe_select  *select = lfirst(cell);
 
 		pe_select_price(select, true);
+		check_rehearsal(statement, select);
 		if (select->asks && select->cube == NULL)
 			call[calls++] = &select->call;
 	}
+	check_cubes(statement);
 	if (calls > 1)
 		pe_aggregate_call_check_together(call, calls);
 	statement->prepared = true;
@@ -302,6 +341,7 @@ note_price(pe_scan_state *state)
 	state->request = pe_select_request_text(state->select);
 	if (state->select->asks)
 		state->quote = pe_select_quote_text(state->select);
+	state->rehearsal = pe_select_rehearsal_text(state->select);
 }
 
 static void
@@ -314,7 +354,10 @@ answer(pe_scan_state *state)
 		prepare_statement(state->statement);
 	fill_parameters(state->statement, state->select);
 	if (state->select->sight == NULL || state->statement->prepared_at != GetCurrentStatementStartTimestamp())
+	{
 		prepare_again(state->select);
+		check_rehearsal(state->statement, state->select);
+	}
 	if (estate->es_instrument != 0)
 		note_price(state);
 	pe_select_answer(state->select);
@@ -398,6 +441,7 @@ typedef struct explained
 	pe_select  *select;
 	char	   *request;
 	char	   *quote;
+	char	   *rehearsal;
 } explained;
 
 static void
@@ -422,6 +466,7 @@ find_out(void *argument)
 	e->request = pe_select_request_text(e->select);
 	if (e->select->asks)
 		e->quote = pe_select_quote_text(e->select);
+	e->rehearsal = pe_select_rehearsal_text(e->select);
 }
 
 /* Functions of the SELECT are evaluated here, and may ask themselves. */
@@ -440,7 +485,7 @@ find_out_free(explained *e)
 static void
 explain_select(pe_scan_state *state, ExplainState *es)
 {
-	explained	e = {state->select, state->request, state->quote};
+	explained	e = {state->select, state->request, state->quote, state->rehearsal};
 	ErrorData  *error = NULL;
 
 	check_serial();
@@ -450,6 +495,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		ReThrowError(error);
 	if (state->select->cube != NULL)
 		ExplainPropertyText("Cube", pe_cube_text(state->select->cube), es);
+	if (e.rehearsal != NULL)
+		ExplainPropertyText("Rehearsal", e.rehearsal, es);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
 	if (state->select->filters_answer)

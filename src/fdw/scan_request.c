@@ -1187,6 +1187,19 @@ quote_of_cube(const pe_select *s)
 }
 
 char *
+pe_select_rehearsal_text(const pe_select *s)
+{
+	return s->asks && s->cube == NULL && s->call.aggregation != NULL
+		? pe_asked_rehearsal_text(&s->call.aggregation->asked) : NULL;
+}
+
+bool
+pe_select_rehearses(const pe_select *s)
+{
+	return pe_select_rehearsal_text(s) != NULL;
+}
+
+char *
 pe_select_quote_text(const pe_select *s)
 {
 	const pe_asked *asked = &s->call.aggregation->asked;
