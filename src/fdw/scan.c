@@ -136,6 +136,18 @@ open_relation(Oid id)
 	return relation;
 }
 
+/* All that a plan reads. */
+static List *
+open_relations(const pe_scan_plan *plan)
+{
+	List	   *relations = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plan->tables)
+		relations = lappend(relations, open_relation((Oid) intVal(lsecond(lfirst_node(List, cell)))));
+	return relations != NIL ? relations : list_make1(open_relation(plan->relation));
+}
+
 static pe_select *
 new_select(EState *estate, const ForeignScan *scan, pe_scan_plan *plan)
 {
@@ -199,7 +211,7 @@ add_all(pe_statement_scans *statement)
 
 		if (select == NULL || found->is_dead)
 			continue;
-		select->relation = open_relation(select->plan->relation);
+		select->relations = open_relations(select->plan);
 		statement->selects = lappend(statement->selects, select);
 	}
 }
@@ -279,7 +291,7 @@ static void
 prepare_again(pe_select *select)
 {
 	pe_select	fresh = {
-		.scan = select->scan, .plan = select->plan, .relation = select->relation, .estate = select->estate,
+		.scan = select->scan, .plan = select->plan, .relations = select->relations, .estate = select->estate,
 		.is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
 	};
 
@@ -349,8 +361,8 @@ begin(ForeignScanState *node, int flags)
 	state->select = read_select(estate, (ForeignScan *) node->ss.ps.plan, flags);
 	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		join_statement(state);
-	if (state->select != NULL && state->select->relation == NULL)
-		state->select->relation = open_relation(state->select->plan->relation);
+	if (state->select != NULL && state->select->relations == NIL)
+		state->select->relations = open_relations(state->select->plan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -382,9 +394,13 @@ static void
 end(ForeignScanState *node)
 {
 	pe_scan_state *state = node->fdw_state;
+	ListCell   *cell;
 
-	if (state != NULL && state->select != NULL)
-		table_close(state->select->relation, NoLock);
+	if (state == NULL || state->select == NULL)
+		return;
+	foreach(cell, state->select->relations)
+		table_close(lfirst(cell), NoLock);
+	state->select->relations = NIL;
 }
 
 /* ------------------------------------------------------------------

@@ -61,10 +61,40 @@ pe_fdw_is_cube(Oid relation)
 	return table_option(relation, "release") != NULL;
 }
 
-const char *
-pe_fdw_attribute(Oid relation, AttrNumber column)
+char *
+pe_fdw_column_name(Oid relation, AttrNumber column)
 {
-	return option_of(GetForeignColumnOptions(relation, column), "attribute");
+	const char *name = option_of(GetForeignColumnOptions(relation, column), "attribute");
+
+	return name != NULL ? pstrdup(name) : get_attname(relation, column, false);
+}
+
+const char *
+pe_fdw_base_table(Oid relation)
+{
+	return table_option(relation, "base_table");
+}
+
+List *
+pe_fdw_datasets(Oid relation)
+{
+	const char *text = table_option(relation, "datasets");
+	List	   *bound = NIL;
+	int			count;
+	char	  **part;
+
+	if (text == NULL)
+		return NIL;
+	part = pe_texts_of_array(OidFunctionCall3(F_ARRAY_IN, CStringGetDatum(text), ObjectIdGetDatum(TEXTOID),
+											  Int32GetDatum(-1)), &count);
+	for (int i = 0; i + 1 < count; i += 2)
+	{
+		pe_bound_dataset *b = palloc(sizeof(*b));
+
+		*b = (pe_bound_dataset) {part[i], part[i + 1]};
+		bound = lappend(bound, b);
+	}
+	return bound;
 }
 
 const char *
@@ -224,6 +254,7 @@ check_option(const DefElem *option, Oid catalog)
 		strcmp(option->defname, "cells_per_unit") == 0 || strcmp(option->defname, "count_dropped") == 0 ||
 		strcmp(option->defname, "min_count") == 0;
 	bool		is_name = strcmp(option->defname, "dataset") == 0 ||
+		strcmp(option->defname, "datasets") == 0 || strcmp(option->defname, "base_table") == 0 ||
 		strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
 	if (of_table && strcmp(option->defname, "release") == 0)
@@ -239,7 +270,7 @@ check_option(const DefElem *option, Oid catalog)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, "
+				 errhint("Foreign tables have dataset, dataset_id, datasets, base_table, budget, epsilon, max_stderr, rows_per_unit, "
 						 "cells_per_unit, count_dropped, min_count, cut_bins, hide_below, hide_below_all, release "
 						 "and payload; "
 						 "their columns have attribute.")));

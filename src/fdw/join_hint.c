@@ -1,0 +1,280 @@
+/*
+ * join_hint.c
+ *	  The view and the dataset that would answer a SELECT on joined tables.  See join_question.h.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "api/public_joins.h"
+#include "fdw/join_question.h"
+#include "fdw/sight.h"
+#include "fdw/table_options.h"
+
+/* ------------------------------------------------------------------
+ * Names
+ * ------------------------------------------------------------------
+ */
+
+/* Of the same table several have a number behind their name. */
+static char *
+alias_of(const pe_join_question *q, int table)
+{
+	char	   *name = get_rel_name(q->table[table].relation);
+	int			same = 0;
+
+	for (int i = 0; i < table; i++)
+		same += strcmp(q->table[i].base, q->table[table].base) == 0;
+	return pstrdup(quote_identifier(same > 0 ? psprintf("%s_%d", name, same + 1) : name));
+}
+
+static char *
+column_text(const pe_join_question *q, pe_join_column column)
+{
+	return psprintf("%s.%s", alias_of(q, column.table),
+					quote_identifier(pe_fdw_column_name(q->table[column.table].relation, column.number)));
+}
+
+static char *
+condition_text(const pe_join_question *q, const pe_join_condition *c)
+{
+	return psprintf("%s = %s", column_text(q, c->one), column_text(q, c->other));
+}
+
+/* ------------------------------------------------------------------
+ * FROM
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_between(const pe_join_condition *c, int table, const Bitmapset *before)
+{
+	return (c->one.table == table && bms_is_member(c->other.table, before)) ||
+		(c->other.table == table && bms_is_member(c->one.table, before));
+}
+
+/* The conditions that join a table to those before it; NULL: there is none. */
+static char *
+join_text(const pe_join_question *q, int table, const Bitmapset *before)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	foreach(cell, q->table[table].is_optional ? q->table[table].on : q->equalities)
+		if (is_between(lfirst(cell), table, before))
+			appendStringInfo(&text, "%s%s", text.len > 0 ? " AND " : "", condition_text(q, lfirst(cell)));
+	return text.len > 0 ? text.data : NULL;
+}
+
+static char *
+table_text(const pe_join_question *q, int table)
+{
+	char	   *alias = alias_of(q, table);
+	const char *base = q->table[table].base;
+	const char *dot = strrchr(base, '.');
+
+	return dot != NULL && strcmp(dot + 1, alias) == 0 ? pstrdup(base) : psprintf("%s %s", base, alias);
+}
+
+/* NULL: the tables are not all joined by equalities. */
+static char *
+from_text(const pe_join_question *q)
+{
+	StringInfoData text;
+	Bitmapset  *before = NULL;
+	bool		again = true;
+	int			first = 0;
+
+	while (first < q->tables - 1 && (q->table[first].is_optional || q->table[first].is_looked_up))
+		first++;
+	initStringInfo(&text);
+	appendStringInfoString(&text, table_text(q, first));
+	before = bms_make_singleton(first);
+	while (again)
+	{
+		again = false;
+		for (int i = 0; i < q->tables; i++)
+		{
+			char	   *on = bms_is_member(i, before) ? NULL : join_text(q, i, before);
+
+			if (on == NULL)
+				continue;
+			appendStringInfo(&text, " %s %s ON %s", q->table[i].is_optional ? "LEFT JOIN" : "JOIN", table_text(q, i), on);
+			before = bms_add_member(before, i);
+			again = true;
+		}
+	}
+	return bms_num_members(before) == q->tables ? text.data : NULL;
+}
+
+/* ------------------------------------------------------------------
+ * SELECT
+ * ------------------------------------------------------------------
+ */
+
+/* The column of a table that is the unit in some dataset: of the question's tables, by the base table's name. */
+static bool
+find_unit(const pe_join_question *q, const pe_public_joins *candidate, pe_join_column *unit)
+{
+	const pe_joins *joins = candidate->joins;
+
+	for (int o = 0; joins != NULL && candidate->unit != NULL && o < joins->outputs; o++)
+	{
+		const pe_join_output *output = &joins->output[o];
+		const pe_join_table *table = &joins->table[output->table];
+
+		if (strcmp(output->name, candidate->unit) != 0)
+			continue;
+		for (int i = 0; i < q->tables; i++)
+			if (strcmp(q->table[i].base, table->name) == 0)
+			{
+				unit->table = i;
+				unit->number = get_attnum(q->table[i].relation, get_attname(table->relation, output->column, false));
+				return unit->number > 0;
+			}
+	}
+	return false;
+}
+
+static bool
+has_name(List *names, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_column(StringInfo to, const pe_join_question *q, pe_join_column column, List **texts, List **names)
+{
+	char	   *text = column_text(q, column);
+	char	   *name = pe_fdw_column_name(q->table[column.table].relation, column.number);
+
+	if (has_name(*texts, text))
+		return;
+	*texts = lappend(*texts, text);
+	appendStringInfo(to, "%s%s", to->len > 0 ? ", " : "", text);
+	if (has_name(*names, name))
+	{
+		name = psprintf("%s_%s", alias_of(q, column.table), name);
+		appendStringInfo(to, " AS %s", quote_identifier(name));
+	}
+	*names = lappend(*names, name);
+}
+
+static char *
+columns_text(const pe_join_question *q, const pe_join_column *unit)
+{
+	StringInfoData text;
+	List	   *texts = NIL;
+	List	   *names = NIL;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	if (unit != NULL)
+		add_column(&text, q, *unit, &texts, &names);
+	foreach(cell, q->used)
+	{
+		const Var  *var = lfirst_node(Var, cell);
+
+		for (int i = 0; i < q->tables; i++)
+			if (q->table[i].number == (int) var->varno)
+				add_column(&text, q, (pe_join_column) {i, var->varattno}, &texts, &names);
+	}
+	return text.len > 0 ? text.data : "...";
+}
+
+/* ------------------------------------------------------------------
+ * The refusal
+ * ------------------------------------------------------------------
+ */
+
+static char *
+name_of_view(const pe_join_question *q)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (int i = 0; i < q->tables; i++)
+		appendStringInfo(&name, "%s%s", i > 0 ? "_" : "", get_rel_name(q->table[i].relation));
+	if (name.len > NAMEDATALEN - 1)
+		return "joined";
+	return name.data;
+}
+
+static bool
+is_public(const pe_join_question *q, List *candidates)
+{
+	ListCell   *cell;
+
+	foreach(cell, candidates)
+	{
+		const pe_joins *joins = ((pe_public_joins *) lfirst(cell))->joins;
+
+		for (int i = 0; joins != NULL && i < joins->tables; i++)
+			if (strcmp(joins->table[i].name, q->table[0].base) == 0)
+				return joins->table[i].is_public;
+	}
+	return false;
+}
+
+static bool
+has_other_on(const pe_join_question *q)
+{
+	for (int i = 0; i < q->tables; i++)
+		if (q->table[i].has_other_on)
+			return true;
+	return false;
+}
+
+/* CREATE VIEW and dp.create_dataset; of one table it is the table that becomes a dataset. */
+static char *
+cure(const pe_join_question *q, List *candidates)
+{
+	const pe_public_joins *candidate = candidates != NIL ? linitial(candidates) : NULL;
+	pe_join_column column;
+	bool		has_unit = candidate != NULL && find_unit(q, candidate, &column);
+	char	   *unit = has_unit ? quote_literal_cstr(pe_fdw_column_name(q->table[column.table].relation, column.number))
+		: "...";
+	char	   *cap = candidate != NULL ? psprintf("same_cap_as => %s", quote_literal_cstr(candidate->dataset))
+		: "epsilon => ...";
+	char	   *from = from_text(q);
+	char	   *name = name_of_view(q);
+
+	if (from == NULL)
+		return "Join each table by the equalities of its key.";
+	if (q->tables == 1 && has_unit)
+		return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, %s); then dp.expose_tables of it.",
+						quote_literal_cstr(name), quote_literal_cstr(q->table[0].base), unit, cap);
+	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s; "
+					"SELECT dp.create_dataset(%s, %s, unit => %s, %s); then dp.expose_tables of it.",
+					quote_identifier(name), columns_text(q, has_unit ? &column : NULL), from,
+					quote_literal_cstr(name), quote_literal_cstr(quote_identifier(name)), unit, cap);
+}
+
+void
+pe_joined_refuse(const pe_join_question *q, List *candidates)
+{
+	const char *what = q->tables == 1
+		? psprintf("the rows of \"%s\" alone", get_rel_name(q->table[0].relation)) : "this join";
+
+	if (q->tables == 1 && is_public(q, candidates))
+		pe_refuse_translation(what, psprintf("They are public: read %s itself.", q->table[0].base));
+	if (has_other_on(q))
+		pe_refuse_translation("an outer join with a condition beside the key",
+							  "Write ON with the equalities of the key alone, and what is counted in FILTER or CASE.");
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("no dataset has %s", what),
+			 errdetail("Its rows are not known to be the rows of a dataset that answers for these tables: other "
+					   "equalities, rows without a match, or a table that is not joined decide which rows there are. "
+					   "Nothing was charged."),
+			 errhint("%s", cure(q, candidates))));
+}
