@@ -165,7 +165,7 @@ make_table(exposing *e, const char *name, const pe_join_table *table)
 
 	initStringInfo(&columns);
 	initStringInfo(&options);
-	for (AttrNumber c = 1; c <= get_relnatts(table->relation); c++)
+	for (AttrNumber c = 1; c <= table->columns; c++)
 		if (get_attname(table->relation, c, true) != NULL && is_shown(e, table->relation, c, &is_key))
 			appendStringInfo(&columns, "%s%s", columns.len > 0 ? ", " : "", column_text(table->relation, c));
 	appendStringInfo(&options, "base_table %s, datasets %s", quote_literal_cstr(table->name),
@@ -186,7 +186,7 @@ extend_table(exposing *e, const char *name, Oid exposed, const pe_join_table *ta
 				 errmsg("relation %s already exists", name),
 				 errdetail("It is no foreign table of dp.expose_tables for %s.", table->name),
 				 errhint("Use another schema.")));
-	for (AttrNumber c = 1; c <= get_relnatts(table->relation); c++)
+	for (AttrNumber c = 1; c <= table->columns; c++)
 	{
 		char	   *column = get_attname(table->relation, c, true);
 
@@ -205,7 +205,7 @@ comment_on_table(const exposing *e, const char *name, const pe_join_table *table
 	execute(psprintf("COMMENT ON FOREIGN TABLE %s IS %s", name,
 					 quote_literal_cstr(psprintf("table %s of a dataset of pg_epsilon: aggregates of it and of joins by "
 												 "its keys are answered with noise, rows are not shown", table->name))));
-	for (AttrNumber c = 1; c <= get_relnatts(table->relation); c++)
+	for (AttrNumber c = 1; c <= table->columns; c++)
 		if (get_attname(table->relation, c, true) != NULL && is_shown(e, table->relation, c, &is_key) && is_key)
 			comment_on_key(name, table->relation, c);
 }

@@ -239,7 +239,7 @@ static char *
 cure(const pe_join_question *q, List *candidates)
 {
 	const pe_public_joins *candidate = candidates != NIL ? linitial(candidates) : NULL;
-	pe_join_column column;
+	pe_join_column column = {0};
 	bool		has_unit = candidate != NULL && find_unit(q, candidate, &column);
 	char	   *unit = has_unit ? quote_literal_cstr(pe_fdw_column_name(q->table[column.table].relation, column.number))
 		: "...";

@@ -571,7 +571,7 @@ try_candidate(const pe_join_question *q, const pe_public_joins *candidate)
 
 	for (int s = 0; joins != NULL && found == NULL && s < joins->spines; s++)
 	{
-		trial		t = {q, candidate, joins, &joins->spine[s]};
+		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s]};
 
 		t.as = palloc(q->tables * sizeof(int));
 		t.is = palloc(joins->tables * sizeof(int));

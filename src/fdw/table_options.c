@@ -10,12 +10,15 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "fdw/table_options.h"
+#include "server/access.h"
 #include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_validator);

@@ -7,7 +7,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_inherits.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -105,6 +104,18 @@ other_part(const pe_block *block)
  */
 
 static void
+fill_table(pe_join_table *table, Oid id, const char *alias)
+{
+	Relation	relation = table_open(id, NoLock);
+
+	table->relation = id;
+	table->columns = RelationGetNumberOfAttributes(relation);
+	table->name = pe_relation_text(id);
+	table->alias = pstrdup(alias);
+	table_close(relation, NoLock);
+}
+
+static void
 take_tables(shape *s)
 {
 	pe_block   *block = s->block;
@@ -120,9 +131,7 @@ take_tables(shape *s)
 		s->table_of[i] = -1;
 		if (source == NULL)
 			continue;
-		table->relation = source->relation;
-		table->name = pe_relation_text(source->relation);
-		table->alias = source->name;
+		fill_table(table, source->relation, source->name);
 		table->is_outer = source->side != NULL;
 		table->is_public = !source->is_private;
 		s->source_of[s->joins->tables] = source;
@@ -388,17 +397,14 @@ static pe_joins *
 joins_of_table(Oid relation)
 {
 	pe_joins   *joins = palloc0(sizeof(*joins));
-	int			columns = get_relnatts(relation);
 
 	joins->tables = joins->spines = 1;
 	joins->table = palloc0(sizeof(pe_join_table));
-	joins->table->relation = relation;
-	joins->table->name = pe_relation_text(relation);
-	joins->table->alias = get_rel_name(relation);
+	fill_table(joins->table, relation, get_rel_name(relation));
 	joins->spine = palloc0(sizeof(pe_join_spine));
 	joins->spine->link = palloc0(sizeof(pe_join_link));
-	joins->output = palloc(Max(columns, 1) * sizeof(pe_join_output));
-	for (AttrNumber n = 1; n <= columns; n++)
+	joins->output = palloc(Max(joins->table->columns, 1) * sizeof(pe_join_output));
+	for (AttrNumber n = 1; n <= joins->table->columns; n++)
 	{
 		char	   *name = get_attname(relation, n, true);
 
@@ -450,21 +456,4 @@ pe_joins_of(const pe_dataset *dataset, const char **why)
 		*why = "multiplies the rows of its tables, or has no table on no optional side from which unique keys "
 			"look up all others";
 	return *why == NULL ? s.joins : NULL;
-}
-
-bool
-pe_joins_is_not_null(const pe_joins *joins, int table, AttrNumber column)
-{
-	Oid			relation = joins->table[table].relation;
-	HeapTuple	tuple;
-	bool		is_not_null;
-
-	if (has_subclass(relation))
-		return false;
-	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(column));
-	is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
-		pe_not_null_is_valid(relation, column);
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return is_not_null;
 }

@@ -32,6 +32,7 @@ typedef struct pe_join_equality
 typedef struct pe_join_table
 {
 	Oid			relation;
+	int			columns;		/* that it has or had */
 	char	   *name;			/* with its schema */
 	char	   *alias;
 	bool		is_outer;		/* rows where nothing is looked up stay, with NULLs */
@@ -77,8 +78,5 @@ typedef struct pe_joins
  * Errors are those of a view that cannot be looked at.
  */
 extern pe_joins *pe_joins_of(const pe_dataset *dataset, const char **why);
-
-/* Whether a column has no NULL where its table has a row. */
-extern bool pe_joins_is_not_null(const pe_joins *joins, int table, AttrNumber column);
 
 #endif
