@@ -116,28 +116,67 @@ from_text(const pe_join_question *q)
  * ------------------------------------------------------------------
  */
 
-/* The column of a table that is the unit in some dataset: of the question's tables, by the base table's name. */
-static bool
-find_unit(const pe_join_question *q, const pe_public_joins *candidate, pe_join_column *unit)
+/* The table of the question that has this name; -1: none. */
+static int
+asked_table(const pe_join_question *q, const char *name)
+{
+	for (int i = 0; i < q->tables; i++)
+		if (strcmp(q->table[i].base, name) == 0)
+			return i;
+	return -1;
+}
+
+static char *
+base_column(const pe_joins *joins, int table, AttrNumber column)
+{
+	return psprintf("%s.%s", joins->table[table].alias,
+					quote_identifier(get_attname(joins->table[table].relation, column, false)));
+}
+
+/* A column of a dataset's table, which is named as the question names it if it is there. */
+static char *
+known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column)
+{
+	int			asked = asked_table(q, joins->table[table].name);
+
+	return asked < 0 ? base_column(joins, table, column)
+		: psprintf("%s.%s", alias_of(q, asked), quote_identifier(get_attname(joins->table[table].relation, column, false)));
+}
+
+/* Joins a table of a dataset, and those between the question and it. */
+static void
+add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int table, Bitmapset **added)
+{
+	const pe_join_link *link = &joins->spine->link[table];
+	int			parent = -1;
+	ListCell   *cell;
+
+	if (asked_table(q, joins->table[table].name) >= 0 || bms_is_member(table, *added))
+		return;
+	*added = bms_add_member(*added, table);
+	while ((parent = bms_next_member(link->parents, parent)) >= 0)
+		add_chain(to, q, joins, parent, added);
+	appendStringInfo(to, " JOIN %s %s ON ", joins->table[table].name, joins->table[table].alias);
+	foreach(cell, link->equalities)
+	{
+		const pe_join_equality *e = lfirst(cell);
+
+		appendStringInfo(to, "%s%s = %s", cell == list_head(link->equalities) ? "" : " AND ",
+						 known_column(q, joins, e->one, e->one_column),
+						 known_column(q, joins, e->other, e->other_column));
+	}
+}
+
+/* The output that is the unit of a dataset, where it is a column; NULL: none. */
+static const pe_join_output *
+unit_output(const pe_public_joins *candidate)
 {
 	const pe_joins *joins = candidate->joins;
 
 	for (int o = 0; joins != NULL && candidate->unit != NULL && o < joins->outputs; o++)
-	{
-		const pe_join_output *output = &joins->output[o];
-		const pe_join_table *table = &joins->table[output->table];
-
-		if (strcmp(output->name, candidate->unit) != 0)
-			continue;
-		for (int i = 0; i < q->tables; i++)
-			if (strcmp(q->table[i].base, table->name) == 0)
-			{
-				unit->table = i;
-				unit->number = get_attnum(q->table[i].relation, get_attname(table->relation, output->column, false));
-				return unit->number > 0;
-			}
-	}
-	return false;
+		if (strcmp(joins->output[o].name, candidate->unit) == 0)
+			return &joins->output[o];
+	return NULL;
 }
 
 static bool
@@ -169,17 +208,18 @@ add_column(StringInfo to, const pe_join_question *q, pe_join_column column, List
 	*names = lappend(*names, name);
 }
 
+/* unit: the column of the unit; NULL: it is not known. */
 static char *
-columns_text(const pe_join_question *q, const pe_join_column *unit)
+columns_text(const pe_join_question *q, char *unit, char *unit_name)
 {
 	StringInfoData text;
-	List	   *texts = NIL;
-	List	   *names = NIL;
+	List	   *texts = unit != NULL ? list_make1(unit) : NIL;
+	List	   *names = unit != NULL ? list_make1(unit_name) : NIL;
 	ListCell   *cell;
 
 	initStringInfo(&text);
 	if (unit != NULL)
-		add_column(&text, q, *unit, &texts, &names);
+		appendStringInfoString(&text, unit);
 	foreach(cell, q->used)
 	{
 		const Var  *var = lfirst_node(Var, cell);
@@ -234,39 +274,54 @@ has_other_on(const pe_join_question *q)
 	return false;
 }
 
-/* CREATE VIEW and dp.create_dataset; of one table it is the table that becomes a dataset. */
+static char *
+registration(const char *name, const char *relation, const char *unit, const pe_public_joins *candidate)
+{
+	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, %s); and dp.expose_tables of it.",
+					quote_literal_cstr(name), quote_literal_cstr(relation),
+					unit != NULL ? quote_literal_cstr(unit) : "...",
+					candidate != NULL ? psprintf("same_cap_as => %s", quote_literal_cstr(candidate->dataset))
+					: "epsilon => ...");
+}
+
+/* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
 static char *
 cure(const pe_join_question *q, List *candidates)
 {
 	const pe_public_joins *candidate = candidates != NIL ? linitial(candidates) : NULL;
-	pe_join_column column = {0};
-	bool		has_unit = candidate != NULL && find_unit(q, candidate, &column);
-	char	   *unit = has_unit ? quote_literal_cstr(pe_fdw_column_name(q->table[column.table].relation, column.number))
-		: "...";
-	char	   *cap = candidate != NULL ? psprintf("same_cap_as => %s", quote_literal_cstr(candidate->dataset))
-		: "epsilon => ...";
+	const pe_join_output *output = candidate != NULL ? unit_output(candidate) : NULL;
 	char	   *from = from_text(q);
 	char	   *name = name_of_view(q);
+	char	   *unit = NULL;
+	char	   *unit_name = NULL;
+	Bitmapset  *added = NULL;
+	StringInfoData chain;
 
 	if (from == NULL)
 		return "Join each table by the equalities of its key.";
-	if (q->tables == 1 && has_unit)
-		return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, %s); then dp.expose_tables of it.",
-						quote_literal_cstr(name), quote_literal_cstr(q->table[0].base), unit, cap);
-	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s; "
-					"SELECT dp.create_dataset(%s, %s, unit => %s, %s); then dp.expose_tables of it.",
-					quote_identifier(name), columns_text(q, has_unit ? &column : NULL), from,
-					quote_literal_cstr(name), quote_literal_cstr(quote_identifier(name)), unit, cap);
+	initStringInfo(&chain);
+	if (output != NULL)
+	{
+		add_chain(&chain, q, candidate->joins, output->table, &added);
+		unit = known_column(q, candidate->joins, output->table, output->column);
+		unit_name = get_attname(candidate->joins->table[output->table].relation, output->column, false);
+	}
+	if (q->tables == 1 && chain.len == 0 && unit != NULL)
+		return registration(name, q->table[0].base, unit_name, candidate);
+	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s; %s", quote_identifier(name),
+					columns_text(q, unit, unit_name), from, chain.data,
+					registration(name, quote_identifier(name), unit_name, candidate));
 }
 
 void
 pe_joined_refuse(const pe_join_question *q, List *candidates)
 {
 	const char *what = q->tables == 1
-		? psprintf("the rows of \"%s\" alone", get_rel_name(q->table[0].relation)) : "this join";
+		? psprintf("the rows of \"%s\" by itself", get_rel_name(q->table[0].relation)) : "this join";
 
 	if (q->tables == 1 && is_public(q, candidates))
-		pe_refuse_translation(what, psprintf("They are public: read %s itself.", q->table[0].base));
+		pe_refuse_translation(psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation)),
+							  psprintf("It is public: read %s.", q->table[0].base));
 	if (has_other_on(q))
 		pe_refuse_translation("an outer join with a condition beside the key",
 							  "Write ON with the equalities of the key alone, and what is counted in FILTER or CASE.");

@@ -765,6 +765,16 @@ plan_over(const pe_scan_plan *plan, const pe_join_question *q, const fit *f)
 	return over;
 }
 
+/* As in all SELECTs on a dataset, rows without a unit do not count; here the tables look as if they did. */
+static void
+tell_absent_units(const pe_public_joins *dataset)
+{
+	for (int o = 0; dataset->unit != NULL && o < dataset->joins->outputs; o++)
+		if (strcmp(dataset->joins->output[o].name, dataset->unit) == 0 && !dataset->joins->output[o].is_there)
+			ereport(NOTICE,
+					(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
+}
+
 pe_seen *
 pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 {
@@ -790,6 +800,7 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	if (list_length(fits) > 1)
 		refuse_several(fits);
 	check_columns(q, linitial(fits));
+	tell_absent_units(((fit *) linitial(fits))->candidate);
 	*joined = plan_over(plan, q, linitial(fits));
 	return seen_of(q, linitial(fits));
 }

@@ -28,6 +28,7 @@
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/scan_request.h"
+#include "fdw/table_options.h"
 #include "server/access.h"
 #include "server/compat.h"
 
@@ -80,6 +81,19 @@ sentence(const pe_scan_plan *plan)
 	return text;
 }
 
+/* How a part that is not translated is asked. */
+static const char *
+cure(const pe_scan_plan *plan)
+{
+	if (pe_fdw_base_table(plan->relation) != NULL)
+		return "Join tables of dp.expose_tables with JOIN or LEFT JOIN by the equalities of keys; aggregate such a join in "
+			"a subquery, then join, sort and compute around it. Another table the owner can join in a view.";
+	return plan->why[0] != '\0'
+		? "Aggregate in a subquery over this relation alone, then join, sort and compute around it."
+		: "Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
+		"What another table says of each row, the owner can load as a column.";
+}
+
 static void
 refuse_scan(const pe_scan_plan *plan)
 {
@@ -93,10 +107,7 @@ refuse_scan(const pe_scan_plan *plan)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),
 			 errdetail("%s. Nothing was charged.", sentence(plan)),
-			 plan->why[0] != '\0'
-			 ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
-			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
-					   "What another table says of each row, the owner can load as a column.")));
+			 errhint("%s", cure(plan))));
 }
 
 /* Before anything is charged: a function that says wrongly that it is safe there may have come here. */

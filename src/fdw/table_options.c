@@ -78,19 +78,16 @@ pe_fdw_base_table(Oid relation)
 	return table_option(relation, "base_table");
 }
 
-List *
-pe_fdw_datasets(Oid relation)
+/* NIL for what is no such list. */
+static List *
+bound_datasets(const char *text)
 {
-	const char *text = table_option(relation, "datasets");
 	List	   *bound = NIL;
 	int			count;
-	char	  **part;
+	char	  **part = pe_texts_of_array(OidFunctionCall3(F_ARRAY_IN, CStringGetDatum(text),
+														  ObjectIdGetDatum(TEXTOID), Int32GetDatum(-1)), &count);
 
-	if (text == NULL)
-		return NIL;
-	part = pe_texts_of_array(OidFunctionCall3(F_ARRAY_IN, CStringGetDatum(text), ObjectIdGetDatum(TEXTOID),
-											  Int32GetDatum(-1)), &count);
-	for (int i = 0; i + 1 < count; i += 2)
+	for (int i = 0; i + 1 < count && count % 2 == 0; i += 2)
 	{
 		pe_bound_dataset *b = palloc(sizeof(*b));
 
@@ -98,6 +95,14 @@ pe_fdw_datasets(Oid relation)
 		bound = lappend(bound, b);
 	}
 	return bound;
+}
+
+List *
+pe_fdw_datasets(Oid relation)
+{
+	const char *text = table_option(relation, "datasets");
+
+	return text != NULL ? bound_datasets(text) : NIL;
 }
 
 const char *
@@ -302,6 +307,24 @@ check_cube(List *options)
 					 errdetail("The release is measured and paid already.")));
 }
 
+/* Names and ids in turns. */
+static void
+check_tables(List *options)
+{
+	const char *datasets = option_of(options, "datasets");
+
+	if ((datasets == NULL) != (option_of(options, "base_table") == NULL) ||
+		(datasets != NULL && option_of(options, "dataset") != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("a foreign table has both of base_table and datasets, or dataset"),
+				 errhint("dp.expose_tables sets them.")));
+	if (datasets != NULL && list_length(bound_datasets(datasets)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"datasets\" must be names of datasets and their ids, in turns")));
+}
+
 Datum
 pe_sql_fdw_validator(PG_FUNCTION_ARGS)
 {
@@ -316,5 +339,6 @@ pe_sql_fdw_validator(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("a foreign table has either epsilon or max_stderr")));
 	check_cube(options);
+	check_tables(options);
 	PG_RETURN_VOID();
 }

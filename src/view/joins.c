@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -157,6 +158,23 @@ take_equalities(shape *s)
 	}
 }
 
+/* An equality that holds for every row excludes NULL. */
+static bool
+is_there(shape *s, pe_column column)
+{
+	ListCell   *cell;
+
+	foreach(cell, s->block->equalities)
+	{
+		const pe_equality *e = lfirst(cell);
+
+		if (e->side == NULL && (pe_same_column(e->one, column) || pe_same_column(e->other, column)))
+			return true;
+	}
+	return s->block->source[column.source]->side == NULL &&
+		pe_source_is_not_null(s->block, s->block->source[column.source], column.number);
+}
+
 static void
 take_outputs(shape *s)
 {
@@ -171,7 +189,8 @@ take_outputs(shape *s)
 
 		if (!entry->resjunk && IsA(entry->expr, Var) && pe_column_of(block, (Node *) entry->expr, &column))
 			joins->output[joins->outputs++] = (pe_join_output) {
-				pstrdup(get_attname(block->prover->view, n, false)), s->table_of[column.source], column.number
+				pstrdup(get_attname(block->prover->view, n, false)), s->table_of[column.source], column.number,
+				is_there(s, column)
 			};
 	}
 }
@@ -393,6 +412,19 @@ find_spines(shape *s)
  * ------------------------------------------------------------------
  */
 
+/* Of a table without children. */
+static bool
+is_not_null(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
+	bool		is = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
+		!has_subclass(relation) && pe_not_null_is_valid(relation, number);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is;
+}
+
 static pe_joins *
 joins_of_table(Oid relation)
 {
@@ -409,7 +441,7 @@ joins_of_table(Oid relation)
 		char	   *name = get_attname(relation, n, true);
 
 		if (name != NULL)
-			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n};
+			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, is_not_null(relation, n)};
 	}
 	return joins;
 }

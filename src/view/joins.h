@@ -59,6 +59,7 @@ typedef struct pe_join_output
 	char	   *name;
 	int			table;
 	AttrNumber	column;
+	bool		is_there;		/* it is NULL in no row */
 } pe_join_output;
 
 typedef struct pe_joins
