@@ -32,7 +32,7 @@ typedef struct exposing
 	const pe_public_joins *dataset;
 	const pe_public_dataset *declared;
 	const char *schema;
-	List	   *bound;			/* names of datasets besides this one, told once each */
+	List	   *bound;			/* names of other datasets that answer, each once */
 } exposing;
 
 static void
@@ -203,8 +203,9 @@ comment_on_table(const exposing *e, const char *name, const pe_join_table *table
 	bool		is_key;
 
 	execute(psprintf("COMMENT ON FOREIGN TABLE %s IS %s", name,
-					 quote_literal_cstr(psprintf("table %s of a dataset of pg_epsilon: aggregates of it and of joins by "
-												 "its keys are answered with noise, rows are not shown", table->name))));
+					 quote_literal_cstr(psprintf("table %s of a dataset of pg_epsilon: aggregates of it and of "
+												 "joins by its keys are answered with noise, rows are not shown",
+												 table->name))));
 	for (AttrNumber c = 1; c <= table->columns; c++)
 		if (get_attname(table->relation, c, true) != NULL && is_shown(e, table->relation, c, &is_key) && is_key)
 			comment_on_key(name, table->relation, c);

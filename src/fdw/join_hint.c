@@ -140,7 +140,8 @@ known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNu
 	int			asked = asked_table(q, joins->table[table].name);
 
 	return asked < 0 ? base_column(joins, table, column)
-		: psprintf("%s.%s", alias_of(q, asked), quote_identifier(get_attname(joins->table[table].relation, column, false)));
+		: psprintf("%s.%s", alias_of(q, asked),
+				   quote_identifier(get_attname(joins->table[table].relation, column, false)));
 }
 
 /* Joins a table of a dataset, and those between the question and it. */
@@ -250,11 +251,11 @@ name_of_view(const pe_join_question *q)
 }
 
 static bool
-is_public(const pe_join_question *q, List *candidates)
+is_public(const pe_join_question *q, List *bound)
 {
 	ListCell   *cell;
 
-	foreach(cell, candidates)
+	foreach(cell, bound)
 	{
 		const pe_joins *joins = ((pe_public_joins *) lfirst(cell))->joins;
 
@@ -277,19 +278,18 @@ has_other_on(const pe_join_question *q)
 static char *
 registration(const char *name, const char *relation, const char *unit, const pe_public_joins *candidate)
 {
-	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, %s); and dp.expose_tables of it.",
+	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, same_cap_as => %s); and dp.expose_tables of it.",
 					quote_literal_cstr(name), quote_literal_cstr(relation),
 					unit != NULL ? quote_literal_cstr(unit) : "...",
-					candidate != NULL ? psprintf("same_cap_as => %s", quote_literal_cstr(candidate->dataset))
-					: "epsilon => ...");
+					quote_literal_cstr(candidate->dataset));
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
 static char *
-cure(const pe_join_question *q, List *candidates)
+cure(const pe_join_question *q, List *bound)
 {
-	const pe_public_joins *candidate = candidates != NIL ? linitial(candidates) : NULL;
-	const pe_join_output *output = candidate != NULL ? unit_output(candidate) : NULL;
+	const pe_public_joins *candidate = linitial(bound);
+	const pe_join_output *output = unit_output(candidate);
 	char	   *from = from_text(q);
 	char	   *name = name_of_view(q);
 	char	   *unit = NULL;
@@ -313,13 +313,40 @@ cure(const pe_join_question *q, List *candidates)
 					registration(name, quote_identifier(name), unit_name, candidate));
 }
 
+/* dp.expose_tables made the tables for datasets that were there, and were joins alone. */
+static void
+check_bound(const pe_join_question *q, List *bound)
+{
+	ListCell   *cell;
+
+	if (bound == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no dataset that foreign table \"%s\" was made for is registered",
+						get_rel_name(q->table[0].relation)),
+				 errdetail("Nothing was charged."),
+				 errhint("Call dp.expose_tables for one that is.")));
+	foreach(cell, bound)
+	{
+		const pe_public_joins *dataset = lfirst(cell);
+
+		if (dataset->joins == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the tables of dataset \"%s\" are not joined as they were", dataset->dataset),
+					 errdetail("Its view %s. Nothing was charged.", dataset->why),
+					 errhint("The owner can make its keys or its definition what they were.")));
+	}
+}
+
 void
-pe_joined_refuse(const pe_join_question *q, List *candidates)
+pe_joined_refuse(const pe_join_question *q, List *bound)
 {
 	const char *what = q->tables == 1
 		? psprintf("the rows of \"%s\" by itself", get_rel_name(q->table[0].relation)) : "this join";
 
-	if (q->tables == 1 && is_public(q, candidates))
+	check_bound(q, bound);
+	if (q->tables == 1 && is_public(q, bound))
 		pe_refuse_translation(psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation)),
 							  psprintf("It is public: read %s.", q->table[0].base));
 	if (has_other_on(q))
@@ -331,5 +358,5 @@ pe_joined_refuse(const pe_join_question *q, List *candidates)
 			 errdetail("Its rows are not known to be the rows of a dataset that answers for these tables: other "
 					   "equalities, rows without a match, or a table that is not joined decide which rows there are. "
 					   "Nothing was charged."),
-			 errhint("%s", cure(q, candidates))));
+			 errhint("%s", cure(q, bound))));
 }

@@ -1,6 +1,6 @@
 /*
  * join_question.h
- *	  What a SELECT on tables of dp.expose_tables asks, before a dataset is found for it; and what is said where none is.
+ *	  What a SELECT on tables of dp.expose_tables asks, before a dataset is found for it.
  */
 #ifndef PE_FDW_JOIN_QUESTION_H
 #define PE_FDW_JOIN_QUESTION_H
@@ -46,9 +46,10 @@ typedef struct pe_join_question
 } pe_join_question;
 
 /*
- * No dataset has the rows: 0A000, with the view and the dataset that would have them.  candidates:
- * pe_public_joins *, those that answer for all of the tables.
+ * No dataset has the rows: 0A000, with the view and the dataset that would have them; 55000 where
+ * those that the tables were made for are gone or are joins no more.  bound: pe_public_joins *, those
+ * that answer for some of the tables.
  */
-extern void pe_joined_refuse(const pe_join_question *question, List *candidates) __attribute__((noreturn));
+extern void pe_joined_refuse(const pe_join_question *question, List *bound) __attribute__((noreturn));
 
 #endif

@@ -14,9 +14,9 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The rows are those of a product of tables that meet `where`, to each of which one row of each
- * optional table is added by the equalities of its ON, or NULLs.  IN and EXISTS are as an inner join:
- * what is looked up by a unique key is there once at most, and others are refused later.
+ * The rows are those of a product of tables that meet `where`.  Each gets one row of each optional
+ * table by the equalities of its ON, or NULLs.  IN and EXISTS are as an inner join with
+ * `looked_up`, if at most one row of it is there.
  */
 typedef struct pe_join_tree
 {

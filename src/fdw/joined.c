@@ -582,7 +582,7 @@ try_candidate(const pe_join_question *q, const pe_public_joins *candidate)
 }
 
 static bool
-is_bound_everywhere(const pe_join_question *q, const pe_bound_dataset *bound)
+is_bound_everywhere(const pe_join_question *q, const pe_public_joins *dataset)
 {
 	for (int i = 0; i < q->tables; i++)
 	{
@@ -590,29 +590,36 @@ is_bound_everywhere(const pe_join_question *q, const pe_bound_dataset *bound)
 		ListCell   *cell;
 
 		foreach(cell, q->table[i].bound)
-			found = found || strcmp(((pe_bound_dataset *) lfirst(cell))->id, bound->id) == 0;
+			found = found || strcmp(((pe_bound_dataset *) lfirst(cell))->id, dataset->public_id) == 0;
 		if (!found)
 			return false;
 	}
 	return true;
 }
 
-/* Those that all tables are bound to and that are registered still. */
+/* All that some table is bound to and that are registered still. */
 static List *
-candidates_of(const pe_join_question *q)
+bound_datasets(const pe_join_question *q)
 {
-	List	   *candidates = NIL;
+	List	   *loaded = NIL;
 	ListCell   *cell;
 
-	foreach(cell, q->table[0].bound)
-	{
-		const pe_bound_dataset *bound = lfirst(cell);
-		pe_public_joins *joins = is_bound_everywhere(q, bound) ? pe_public_joins_load(bound->name, bound->id) : NULL;
+	for (int i = 0; i < q->tables; i++)
+		foreach(cell, q->table[i].bound)
+		{
+			const pe_bound_dataset *bound = lfirst(cell);
+			pe_public_joins *joins = NULL;
+			ListCell   *inner;
+			bool		is_known = false;
 
-		if (joins != NULL)
-			candidates = lappend(candidates, joins);
-	}
-	return candidates;
+			foreach(inner, loaded)
+				is_known = is_known || strcmp(((pe_public_joins *) lfirst(inner))->public_id, bound->id) == 0;
+			if (!is_known)
+				joins = pe_public_joins_load(bound->name, bound->id);
+			if (joins != NULL)
+				loaded = lappend(loaded, joins);
+		}
+	return loaded;
 }
 
 /* Those that have all columns, if any has. */
@@ -779,23 +786,23 @@ pe_seen *
 pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 {
 	pe_join_question *q;
-	List	   *candidates;
+	List	   *bound;
 	List	   *fits = NIL;
 	ListCell   *cell;
 
 	if (list_length(plan->tables) > MOST_TABLES)
 		pe_refuse_translation(psprintf("a join of more than %d tables", MOST_TABLES), "Join fewer tables.");
 	q = question_of(plan);
-	candidates = candidates_of(q);
-	foreach(cell, candidates)
+	bound = bound_datasets(q);
+	foreach(cell, bound)
 	{
-		fit		   *found = try_candidate(q, lfirst(cell));
+		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell)) : NULL;
 
 		if (found != NULL)
 			fits = lappend(fits, found);
 	}
 	if (fits == NIL)
-		pe_joined_refuse(q, candidates);
+		pe_joined_refuse(q, bound);
 	fits = complete_ones(fits);
 	if (list_length(fits) > 1)
 		refuse_several(fits);
