@@ -103,7 +103,8 @@ from_text(const pe_join_question *q)
 
 			if (on == NULL)
 				continue;
-			appendStringInfo(&text, " %s %s ON %s", q->table[i].is_optional ? "LEFT JOIN" : "JOIN", table_text(q, i), on);
+			appendStringInfo(&text, " %sJOIN %s ON %s", q->table[i].is_optional ? "LEFT " : "",
+							 table_text(q, i), on);
 			before = bms_add_member(before, i);
 			again = true;
 		}

@@ -649,7 +649,8 @@ refuse_several(List *fits)
 			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
 			 errmsg("several datasets have the rows of this SELECT: %s", names.data),
 			 errdetail("They may cut the rows of a unit in other ways. Nothing was charged."),
-			 errhint("Use tables of dp.expose_tables in a schema of one of these datasets, or its relation of dp.expose.")));
+			 errhint("Use tables of dp.expose_tables in a schema of one of these datasets, "
+					 "or its relation of dp.expose.")));
 	pg_unreachable();
 }
 
@@ -665,8 +666,8 @@ check_columns(const pe_join_question *q, const fit *f)
 	name = get_attname(table->relation, f->missing->varattno, false);
 	pe_refuse_translation(psprintf("column \"%s\" of \"%s\" outside of a join's condition", name,
 								   get_rel_name(table->relation)),
-						  psprintf("It is a key of dataset \"%s\", for equalities that join tables. The owner can add it "
-								   "to the view and declare it as an attribute.", f->candidate->dataset));
+						  psprintf("It is a key of dataset \"%s\", for equalities that join tables. The owner can "
+								   "add it to the view and declare it as an attribute.", f->candidate->dataset));
 }
 
 /* ------------------------------------------------------------------

@@ -86,8 +86,8 @@ static const char *
 cure(const pe_scan_plan *plan)
 {
 	if (pe_fdw_base_table(plan->relation) != NULL)
-		return "Join tables of dp.expose_tables with JOIN or LEFT JOIN by the equalities of keys; aggregate such a join in "
-			"a subquery, then join, sort and compute around it. Another table the owner can join in a view.";
+		return "Join tables of dp.expose_tables with JOIN or LEFT JOIN by the equalities of keys; aggregate such a "
+			"join in a subquery, then join, sort and compute around it. Another table the owner can join in a view.";
 	return plan->why[0] != '\0'
 		? "Aggregate in a subquery over this relation alone, then join, sort and compute around it."
 		: "Aggregate in a subquery over this relation alone, then join, sort and compute around it. "

@@ -44,7 +44,7 @@ typedef struct pe_join_link
 {
 	List	   *equalities;		/* pe_join_equality *, all that hold for it; one is its own side */
 	Bitmapset  *parents;		/* the tables that it is looked up from */
-	bool		refers;			/* columns that are never NULL refer to it by a validated foreign key: there always is one */
+	bool		refers;			/* there always is one: by a validated foreign key of columns that are never NULL */
 } pe_join_link;
 
 typedef struct pe_join_spine
