@@ -279,8 +279,8 @@ check_option(const DefElem *option, Oid catalog)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
 				 errhint("Foreign tables have dataset, dataset_id, datasets, base_table, budget, epsilon, "
-						 "max_stderr, rows_per_unit, cells_per_unit, count_dropped, min_count, cut_bins, hide_below, hide_below_all, release "
-						 "and payload; "
+						 "max_stderr, rows_per_unit, cells_per_unit, count_dropped, min_count, cut_bins, "
+						 "hide_below, hide_below_all, release and payload; "
 						 "their columns have attribute.")));
 }
 
