@@ -247,3 +247,12 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT count(*) FROM lines');
 SELECT ask('SELECT count(*) FROM orders');
 SELECT refused('SELECT dp.expose_tables(''sales'', ''s'')');
+
+\t off
+SET SESSION AUTHORIZATION DEFAULT;
+SET client_min_messages = warning;
+DROP SCHEMA s, two, shop CASCADE;
+DROP FUNCTION ask, truth, rows_of, refused;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP OWNED BY regress_curator, regress_ann;
+DROP ROLE regress_curator, regress_ann;
