@@ -397,7 +397,7 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
-	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum);
+	bool		one = sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
 	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
