@@ -451,7 +451,7 @@ outputs_of(const trial *t, const Bitmapset *there, pe_join_column column)
 	Oid			type = get_atttype(t->joins->table[column.table].relation, column.number);
 	int			i = -1;
 
-	while (bms_is_member(column.table, there) && (i = bms_next_member(there, i)) >= 0)
+	while ((i = bms_next_member(there, i)) >= 0)
 		unite_links(c, t->spine->link[i].equalities);
 	for (int o = 0; o < t->joins->outputs; o++)
 	{
