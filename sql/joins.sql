@@ -175,7 +175,7 @@ SELECT dp.expose_tables('shipping', 'two');
 SELECT ask('SELECT status, count(*) FROM orders GROUP BY status', 'two');
 -- Tables of two schemas answer together as far as one dataset is bound to all of them
 SELECT count(*) FROM two.orders JOIN s.customers USING (customer_id);
-SELECT refused('SELECT count(*) FROM s.lines JOIN two.orders USING (order_id)');
+SELECT refused('SELECT count(*) FROM s.lines JOIN s.orders USING (order_id) JOIN two.customers USING (customer_id)');
 
 -- EXPLAIN shows the request; a prepared statement is found its dataset anew
 SET search_path = s;
