@@ -1773,6 +1773,11 @@ CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DE
 COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean, bigint) IS
     'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; release: a cube, every SELECT is answered from this release or refused, free, and its readers need SELECT and no budget; returns the view''s name';
 
+CREATE FUNCTION dp.expose_tables(dataset text, schema text) RETURNS text[]
+    AS 'MODULE_PATHNAME', 'pe_sql_expose_tables' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.expose_tables(text, text) IS
+    'makes a foreign table of yours for each base table of a dataset whose view is joins by keys alone, in a schema and named as the table: SELECT joins them, and which of them are joined decides which dataset answers; of datasets of one cap they are shared; declared attributes are columns, and keys for join conditions alone; public tables too; returns the names';
+
 CREATE FUNCTION dp.advise_cube(dataset text, statements text[], epsilon double precision DEFAULT 1, budget name DEFAULT NULL)
     RETURNS TABLE (part text, number integer, question text, stderr double precision, hint text)
     AS 'MODULE_PATHNAME', 'pe_sql_advise_cube' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20;

@@ -28,6 +28,7 @@
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/scan_request.h"
+#include "fdw/table_options.h"
 #include "server/access.h"
 #include "server/compat.h"
 #include "server/settings.h"
@@ -83,6 +84,19 @@ sentence(const pe_scan_plan *plan)
 	return text;
 }
 
+/* How a part that is not translated is asked. */
+static const char *
+cure(const pe_scan_plan *plan)
+{
+	if (pe_fdw_base_table(plan->relation) != NULL)
+		return "Join tables of dp.expose_tables with JOIN or LEFT JOIN by the equalities of keys; aggregate such a "
+			"join in a subquery, then join, sort and compute around it. Another table the owner can join in a view.";
+	return plan->why[0] != '\0'
+		? "Aggregate in a subquery over this relation alone, then join, sort and compute around it."
+		: "Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
+		"What another table says of each row, the owner can load as a column.";
+}
+
 static void
 refuse_scan(const pe_scan_plan *plan)
 {
@@ -96,10 +110,7 @@ refuse_scan(const pe_scan_plan *plan)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),
 			 errdetail("%s. Nothing was charged.", sentence(plan)),
-			 plan->why[0] != '\0'
-			 ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
-			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
-					   "What another table says of each row, the owner can load as a column.")));
+			 errhint("%s", cure(plan))));
 }
 
 /* Before anything is charged: a function that says wrongly that it is safe there may have come here. */
@@ -137,6 +148,18 @@ open_relation(Oid id)
 				 errmsg("the relation of a dataset was dropped while the statement ran"),
 				 errdetail("Nothing was charged.")));
 	return relation;
+}
+
+/* All that a plan reads. */
+static List *
+open_relations(const pe_scan_plan *plan)
+{
+	List	   *relations = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plan->tables)
+		relations = lappend(relations, open_relation((Oid) intVal(lsecond(lfirst_node(List, cell)))));
+	return relations != NIL ? relations : list_make1(open_relation(plan->relation));
 }
 
 static pe_select *
@@ -202,7 +225,7 @@ add_all(pe_statement_scans *statement)
 
 		if (select == NULL || found->is_dead)
 			continue;
-		select->relation = open_relation(select->plan->relation);
+		select->relations = open_relations(select->plan);
 		statement->selects = lappend(statement->selects, select);
 	}
 }
@@ -318,7 +341,7 @@ static void
 prepare_again(pe_select *select)
 {
 	pe_select	fresh = {
-		.scan = select->scan, .plan = select->plan, .relation = select->relation, .estate = select->estate,
+		.scan = select->scan, .plan = select->plan, .relations = select->relations, .estate = select->estate,
 		.is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
 	};
 
@@ -392,8 +415,8 @@ begin(ForeignScanState *node, int flags)
 	state->select = read_select(estate, (ForeignScan *) node->ss.ps.plan, flags);
 	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		join_statement(state);
-	if (state->select != NULL && state->select->relation == NULL)
-		state->select->relation = open_relation(state->select->plan->relation);
+	if (state->select != NULL && state->select->relations == NIL)
+		state->select->relations = open_relations(state->select->plan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -425,9 +448,13 @@ static void
 end(ForeignScanState *node)
 {
 	pe_scan_state *state = node->fdw_state;
+	ListCell   *cell;
 
-	if (state != NULL && state->select != NULL)
-		table_close(state->select->relation, NoLock);
+	if (state == NULL || state->select == NULL)
+		return;
+	foreach(cell, state->select->relations)
+		table_close(lfirst(cell), NoLock);
+	state->select->relations = NIL;
 }
 
 /* ------------------------------------------------------------------

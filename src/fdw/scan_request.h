@@ -27,7 +27,7 @@ typedef struct pe_select
 {
 	const ForeignScan *scan;
 	pe_scan_plan *plan;
-	Relation	relation;		/* open while the scan is */
+	List	   *relations;		/* Relation, open while the scan is */
 	EState	   *estate;
 
 	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked, unless it is set before */
