@@ -145,8 +145,11 @@ known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNu
 				   quote_identifier(get_attname(joins->table[table].relation, column, false)));
 }
 
-/* Joins a table of a dataset, and those between the question and it. */
-static void
+/*
+ * Joins a table of a dataset, and those between the question and it; false: it is looked up from none of the question.
+ * Rows without a match stay.
+ */
+static bool
 add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int table, Bitmapset **added)
 {
 	const pe_join_link *link = &joins->spine->link[table];
@@ -154,11 +157,15 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 	ListCell   *cell;
 
 	if (asked_table(q, joins->table[table].name) >= 0 || bms_is_member(table, *added))
-		return;
+		return true;
+	if (table == joins->spine->table)
+		return false;
 	*added = bms_add_member(*added, table);
 	while ((parent = bms_next_member(link->parents, parent)) >= 0)
-		add_chain(to, q, joins, parent, added);
-	appendStringInfo(to, " JOIN %s %s ON ", joins->table[table].name, joins->table[table].alias);
+		if (!add_chain(to, q, joins, parent, added))
+			return false;
+	appendStringInfo(to, " %sJOIN %s %s ON ", link->refers ? "" : "LEFT ", joins->table[table].name,
+					 joins->table[table].alias);
 	foreach(cell, link->equalities)
 	{
 		const pe_join_equality *e = lfirst(cell);
@@ -167,6 +174,7 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 						 known_column(q, joins, e->one, e->one_column),
 						 known_column(q, joins, e->other, e->other_column));
 	}
+	return true;
 }
 
 /* The output that is the unit of a dataset, where it is a column; NULL: none. */
@@ -179,6 +187,73 @@ unit_output(const pe_public_joins *candidate)
 		if (strcmp(joins->output[o].name, candidate->unit) == 0)
 			return &joins->output[o];
 	return NULL;
+}
+
+/* A column that is the unit, and how its table is joined to the question. */
+typedef struct unit_place
+{
+	char	   *column;			/* NULL: none is known */
+	char	   *name;
+	char	   *chain;
+	int			cost;			/* tables that are joined besides; half of one if the table is on an optional side */
+} unit_place;
+
+static void
+take_place(unit_place *best, const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column)
+{
+	int			asked = asked_table(q, joins->table[table].name);
+	Bitmapset  *added = NULL;
+	StringInfoData chain;
+	int			cost;
+
+	initStringInfo(&chain);
+	if (!add_chain(&chain, q, joins, table, &added))
+		return;
+	cost = 2 * bms_num_members(added) + (asked >= 0 && q->table[asked].is_optional);
+	if (best->column == NULL || cost < best->cost)
+		*best = (unit_place) {
+			known_column(q, joins, table, column), get_attname(joins->table[table].relation, column, false),
+			chain.data, cost
+		};
+}
+
+/* Ends of equalities, with each of which all that equal it were taken. */
+static void
+take_equal_places(unit_place *best, const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column,
+				  List **taken)
+{
+	ListCell   *cell;
+
+	take_place(best, q, joins, table, column);
+	foreach(cell, joins->equalities)
+	{
+		pe_join_equality *e = lfirst(cell);
+		bool		is_one = e->one == table && e->one_column == column;
+
+		if (list_member_ptr(*taken, e) || (!is_one && (e->other != table || e->other_column != column)))
+			continue;
+		*taken = lappend(*taken, e);
+		take_equal_places(best, q, joins, is_one ? e->other : e->one, is_one ? e->other_column : e->one_column, taken);
+	}
+}
+
+/* Of all datasets that answer for some of the tables: the one that is nearest. */
+static unit_place
+place_of_unit(const pe_join_question *q, List *bound)
+{
+	unit_place	best = {.chain = ""};
+	ListCell   *cell;
+
+	foreach(cell, bound)
+	{
+		const pe_public_joins *candidate = lfirst(cell);
+		const pe_join_output *output = unit_output(candidate);
+		List	   *taken = NIL;
+
+		if (output != NULL)
+			take_equal_places(&best, q, candidate->joins, output->table, output->column, &taken);
+	}
+	return best;
 }
 
 static bool
@@ -252,7 +327,7 @@ name_of_view(const pe_join_question *q)
 }
 
 static bool
-is_public(const pe_join_question *q, List *bound)
+is_public(const pe_question_table *table, List *bound)
 {
 	ListCell   *cell;
 
@@ -261,10 +336,26 @@ is_public(const pe_join_question *q, List *bound)
 		const pe_joins *joins = ((pe_public_joins *) lfirst(cell))->joins;
 
 		for (int i = 0; joins != NULL && i < joins->tables; i++)
-			if (strcmp(joins->table[i].name, q->table[0].base) == 0)
+			if (strcmp(joins->table[i].name, table->base) == 0)
 				return joins->table[i].is_public;
 	}
 	return false;
+}
+
+/* The names of the tables if all are public; else NULL. */
+static char *
+public_names(const pe_join_question *q, List *bound)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < q->tables; i++)
+	{
+		if (!is_public(&q->table[i], bound))
+			return NULL;
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", q->table[i].base);
+	}
+	return names.data;
 }
 
 static bool
@@ -290,28 +381,17 @@ static char *
 cure(const pe_join_question *q, List *bound)
 {
 	const pe_public_joins *candidate = linitial(bound);
-	const pe_join_output *output = unit_output(candidate);
+	unit_place	unit = place_of_unit(q, bound);
 	char	   *from = from_text(q);
 	char	   *name = name_of_view(q);
-	char	   *unit = NULL;
-	char	   *unit_name = NULL;
-	Bitmapset  *added = NULL;
-	StringInfoData chain;
 
 	if (from == NULL)
 		return "Join each table by the equalities of its key.";
-	initStringInfo(&chain);
-	if (output != NULL)
-	{
-		add_chain(&chain, q, candidate->joins, output->table, &added);
-		unit = known_column(q, candidate->joins, output->table, output->column);
-		unit_name = get_attname(candidate->joins->table[output->table].relation, output->column, false);
-	}
-	if (q->tables == 1 && chain.len == 0 && unit != NULL)
-		return registration(name, q->table[0].base, unit_name, candidate);
+	if (q->tables == 1 && unit.column != NULL && unit.cost == 0)
+		return registration(name, q->table[0].base, unit.name, candidate);
 	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s; %s", quote_identifier(name),
-					columns_text(q, unit, unit_name), from, chain.data,
-					registration(name, quote_identifier(name), unit_name, candidate));
+					columns_text(q, unit.column, unit.name), from, unit.chain,
+					registration(name, quote_identifier(name), unit.name, candidate));
 }
 
 /* dp.expose_tables made the tables for datasets that were there, and were joins alone. */
@@ -347,9 +427,11 @@ pe_joined_refuse(const pe_join_question *q, List *bound)
 		? psprintf("the rows of \"%s\" by itself", get_rel_name(q->table[0].relation)) : "this join";
 
 	check_bound(q, bound);
-	if (q->tables == 1 && is_public(q, bound))
-		pe_refuse_translation(psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation)),
-							  psprintf("It is public: read %s.", q->table[0].base));
+	if (public_names(q, bound) != NULL)
+		pe_refuse_translation(q->tables == 1 ? psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation))
+							  : "a join of public tables alone",
+							  psprintf("%s public: read %s.", q->tables == 1 ? "It is" : "They are",
+									   public_names(q, bound)));
 	if (has_other_on(q))
 		pe_refuse_translation("an outer join with a condition beside the key",
 							  "Write ON with the equalities of the key alone, and what is counted in FILTER or CASE.");
