@@ -498,6 +498,41 @@ pe_condition_leaves(const pe_condition *c, int attribute)
 	return part != NULL ? part->cells : NULL;
 }
 
+/* Cells of both, or of one of them. */
+static const bool *
+combine_cells(const pe_sight *s, int attribute, const bool *one, const bool *other, bool both)
+{
+	int32		count = s->declared->attribute[attribute].cells;
+	bool	   *cells = palloc(count);
+
+	for (int32 i = 0; i < count; i++)
+		cells[i] = both ? one[i] && other[i] : one[i] || other[i];
+	return cells;
+}
+
+const bool *
+pe_condition_may_leave(const pe_sight *s, const pe_condition *c, int attribute)
+{
+	bool		is_and = c->kind == PE_COND_AND;
+	const bool *all = NULL;
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_CELLS)
+		return c->attribute == attribute ? c->cells : NULL;
+	if (!is_and && c->kind != PE_COND_OR)
+		return NULL;
+	foreach(cell, c->parts)
+	{
+		const bool *part = pe_condition_may_leave(s, lfirst(cell), attribute);
+
+		if (part == NULL && !is_and)
+			return NULL;
+		if (part != NULL)
+			all = all == NULL ? part : combine_cells(s, attribute, all, part, is_and);
+	}
+	return all;
+}
+
 pe_condition *
 pe_condition_without(const pe_sight *s, const pe_condition *c, const Bitmapset *attributes)
 {
