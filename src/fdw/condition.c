@@ -92,14 +92,15 @@ find_attribute(const pe_condition *c, int attribute)
 	return NULL;
 }
 
+/* Cells of both, or of one of them. */
 static bool *
-joined_cells(const pe_sight *s, const pe_condition *one, const pe_condition *other, bool both)
+joined_cells(const pe_sight *s, int attribute, const bool *one, const bool *other, bool both)
 {
-	int32		count = s->declared->attribute[one->attribute].cells;
+	int32		count = s->declared->attribute[attribute].cells;
 	bool	   *cells = palloc(count * sizeof(bool));
 
 	for (int32 i = 0; i < count; i++)
-		cells[i] = both ? one->cells[i] && other->cells[i] : one->cells[i] || other->cells[i];
+		cells[i] = both ? one[i] && other[i] : one[i] || other[i];
 	return cells;
 }
 
@@ -127,7 +128,7 @@ with_part(const pe_sight *s, pe_condition *c, pe_condition *part)
 		return c;
 	}
 	c->parts = list_delete_ptr(c->parts, same);
-	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, same, part, both),
+	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, part->attribute, same->cells, part->cells, both),
 											  both ? same->unnamed && part->unnamed
 											  : same->unnamed || part->unnamed));
 }
@@ -498,18 +499,6 @@ pe_condition_leaves(const pe_condition *c, int attribute)
 	return part != NULL ? part->cells : NULL;
 }
 
-/* Cells of both, or of one of them. */
-static const bool *
-combine_cells(const pe_sight *s, int attribute, const bool *one, const bool *other, bool both)
-{
-	int32		count = s->declared->attribute[attribute].cells;
-	bool	   *cells = palloc(count);
-
-	for (int32 i = 0; i < count; i++)
-		cells[i] = both ? one[i] && other[i] : one[i] || other[i];
-	return cells;
-}
-
 const bool *
 pe_condition_may_leave(const pe_sight *s, const pe_condition *c, int attribute)
 {
@@ -528,7 +517,7 @@ pe_condition_may_leave(const pe_sight *s, const pe_condition *c, int attribute)
 		if (part == NULL && !is_and)
 			return NULL;
 		if (part != NULL)
-			all = all == NULL ? part : combine_cells(s, attribute, all, part, is_and);
+			all = all == NULL ? part : joined_cells(s, attribute, all, part, is_and);
 	}
 	return all;
 }

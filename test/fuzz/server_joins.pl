@@ -414,14 +414,16 @@ sub statement
 	@by = grep { !$once{$_}++ } @by;
 	if (@by && chance(0.06))
 	{
-		return { sql => "${with}SELECT DISTINCT " . join(', ', @by) . $rest, by => scalar @by };
+		return shaped("${with}SELECT DISTINCT " . join(', ', @by) . $rest);
 	}
 	my @unit = grep { $_->{table} =~ /^(?:orders|customers|visits|profiles)$/ } @shown;
 	my @aggregates = map { @unit && chance(0.05) ? 'count(DISTINCT ' . any(@unit)->{alias} . '.cust)' : aggregate(\@shown) } 1 .. any(1, 1, 2, 3);
 	my $list = join ', ', @by, @aggregates;
 	my $groups = @by ? ' GROUP BY ' . (chance(0.07) ? any('ROLLUP', 'CUBE') . '(' . join(', ', @by) . ')' : join(', ', @by)) : '';
 	my $having = chance(0.12) ? ' HAVING ' . any('count(*) > ' . any(0, 1, 5, 10), 'count(*) FILTER (WHERE ' . test(\@shown, 0) . ') > 0') : '';
-	return { sql => "${with}SELECT $list$rest$groups$having", by => scalar @by, sums => [ map { /^(?:sum|avg)/ && !/THEN 1 ELSE 0/ ? 1 : 0 } @aggregates ] };
+	my $s = shaped("${with}SELECT $list$rest$groups$having");
+
+	return { %$s, by => scalar @by, sums => [ map { /^(?:sum|avg)/ && !/THEN 1 ELSE 0/ ? 1 : 0 } @aggregates ] };
 }
 
 # ---- The server ----
@@ -475,6 +477,25 @@ sub result
 	return \%r;
 }
 
+# shaped SQL: a statement with the number of columns that groups have, and which of the others are sums
+sub shaped
+{
+	my ($sql) = @_;
+	my ($list) = $sql =~ /^(?:WITH .*?\)\) |WITH .*?\) )?SELECT (?:DISTINCT )?(.*)/ or return { sql => $sql, by => 0, sums => [] };
+	my ($depth, $text, @columns) = (0, '');
+
+	for (split //, $list =~ s/ FROM .*//r)
+	{
+		$depth += $_ eq '(' ? 1 : $_ eq ')' ? -1 : 0;
+		if ($_ eq ',' && $depth == 0) { push @columns, $text; $text = '' }
+		else { $text .= $_ }
+	}
+	my @all = map { s/^ +//r } @columns, $text;
+	my @aggregates = grep { /^(?:sum|avg|count)\(/ } @all;
+
+	return { sql => $sql, by => @all - @aggregates, sums => [ map { /^(?:sum|avg)/ && !/THEN 1 ELSE 0/ ? 1 : 0 } @aggregates ] };
+}
+
 # same_row STATEMENT, ROW, ROW: counts are the same, and sums within noise
 sub same_row
 {
@@ -519,7 +540,7 @@ sub differ
 }
 
 # refusals of plain SELECT and of the proof
-my %refusals = map { $_ => 1 } qw(0A000 42501 42P09 54000 55000);
+my %refusals = map { $_ => 1 } qw(0A000 22023 42501 42P09 54000 55000);
 my %count = map { $_ => 0 } qw(answered refused told invalid wrong hinted);
 my (%reason, @history, $charged, $world_number);
 
@@ -717,7 +738,7 @@ for my $file (sort(glob("$here/corpus/joins/*.sql"), glob("$found/joins-*.sql"))
 	close $in;
 	my ($commands, $statements) = split /^-- ask\n/m, $text;
 	begin_world(grep { !/^--/ } split /\n/, $commands);
-	my @wrong = grep { my $r = look({ sql => $_ =~ s/;$//r, by => scalar(() = /GROUP BY/g), sums => [] }); $r eq 'wrong' } grep { /\S/ && !/^--/ } split /\n/, $statements;
+	my @wrong = grep { look(shaped($_ =~ s/;$//r)) eq 'wrong' } grep { /\S/ && !/^--/ } split /\n/, $statements;
 
 	print +(@wrong ? 'not ' : '') . 'ok ' . ++$tests . ' - ' . basename($file) . "\n";
 }
