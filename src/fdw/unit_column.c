@@ -83,19 +83,35 @@ pe_unit_column_decided(pe_sight *s, List *expressions)
  * ------------------------------------------------------------------
  */
 
+/* Names of the dataset's columns, as of a table of a plan: what is seen may be joined tables. */
+static List *
+context_of(const pe_sight *s)
+{
+	PlannedStmt *plan = makeNode(PlannedStmt);
+	RangeTblEntry *table = makeNode(RangeTblEntry);
+	List	   *names = NIL;
+
+	for (int i = 0; i < s->columns->natts; i++)
+		names = lappend(names, makeString(s->seen->attribute[i] != NULL ? s->seen->attribute[i] : ""));
+	table->rtekind = RTE_VALUES;
+	table->eref = makeAlias(s->dataset, names);
+	plan->rtable = list_make1(table);
+	return deparse_context_for_plan_tree(plan, list_make1((char *) s->dataset));
+}
+
 /* As SQL, with the names of the columns alone. */
 static char *
-sql_of(const Var *unit, Oid relation, Node *e)
+sql_of(const pe_sight *s, const Var *unit, Node *e)
 {
 	Node	   *alone = copyObject(e);
 
 	ChangeVarNodes(alone, unit->varno, 1, 0);
-	return deparse_expression(alone, deparse_context_for(get_rel_name(relation), relation), false, false);
+	return deparse_expression(alone, context_of(s), false, false);
 }
 
 /* The view that the owner can make.  Its FROM is named as the dataset is: what table that is, is not told. */
 static char *
-view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targets, const List *where)
+view_of_units(const pe_sight *s, const Var *unit, const List *targets, const List *where)
 {
 	const char *column = quote_identifier(s->declared->unit);
 	const char *name = quote_identifier(psprintf("%s_by_%s", s->dataset, s->declared->unit));
@@ -111,20 +127,20 @@ view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targ
 
 		if (IsA(entry->expr, GroupingFunc) || equal(entry->expr, unit))
 			continue;
-		appendStringInfo(&text, ", %s AS %s", sql_of(unit, relation, (Node *) entry->expr),
+		appendStringInfo(&text, ", %s AS %s", sql_of(s, unit, (Node *) entry->expr),
 						 IsA(entry->expr, Aggref) ? psprintf("a%d", ++aggregates)
 						 : psprintf("g%d", foreach_current_index(cell) + 1));
 	}
 	appendStringInfo(&text, " FROM %s", quote_identifier(s->dataset));
 	if (where != NIL)
-		appendStringInfo(&text, " WHERE %s", sql_of(unit, relation, (Node *) make_ands_explicit((List *) where)));
+		appendStringInfo(&text, " WHERE %s", sql_of(s, unit, (Node *) make_ands_explicit((List *) where)));
 	appendStringInfo(&text, " GROUP BY %s", column);
 	foreach(cell, targets)
 	{
 		const TargetEntry *entry = lfirst(cell);
 
 		if (entry->ressortgroupref != 0 && !equal(entry->expr, unit))
-			appendStringInfo(&text, ", %s", sql_of(unit, relation, (Node *) entry->expr));
+			appendStringInfo(&text, ", %s", sql_of(s, unit, (Node *) entry->expr));
 	}
 	appendStringInfo(&text, "; SELECT dp.create_dataset(%1$s, %1$s, unit => %2$s, same_cap_as => %3$s)",
 					 quote_literal_cstr(name), quote_literal_cstr(s->declared->unit), quote_literal_cstr(s->dataset));
@@ -132,7 +148,7 @@ view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targ
 }
 
 void
-pe_unit_column_check_groups(const pe_sight *s, Oid relation, const List *targets, const List *where)
+pe_unit_column_check_groups(const pe_sight *s, const List *targets, const List *where)
 {
 	const ListCell *cell;
 
@@ -151,7 +167,7 @@ pe_unit_column_check_groups(const pe_sight *s, Oid relation, const List *targets
 					 errhint("The owner can register a view with one row of each, over the table of the dataset: %s; "
 							 "its columns are then declared and asked. How many units have 1, 2, ... rows: "
 							 "SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
-							 view_of_units(s, (const Var *) entry->expr, relation, targets, where),
+							 view_of_units(s, (const Var *) entry->expr, targets, where),
 							 quote_literal_cstr(s->dataset))));
 	}
 }
