@@ -61,6 +61,13 @@ typedef struct pe_source_of_part
 	int			term;			/* of units: of the groups' workload; else -1 */
 	int		   *row_of;			/* of each sum, by atoms: its row of the space, -1: none; NULL: of the sum alone */
 	bool		of_all;			/* its space has one query, of all groups together */
+
+	/*
+	 * it counts the rows of one sum that another one does not (rest.h)
+	 */
+	bool		is_rest;
+	int			all;
+	int			some;
 } pe_source_of_part;
 
 /* The conditions of aggregates, each once. */
@@ -284,6 +291,7 @@ typedef struct pe_aggregate_errors
 	const pe_aggregation *aggregation;
 	pe_aggregate_noise noise;
 	pe_error_law law;
+	const double *mix;			/* pe_rest_estimate; NULL: all measure sums of their own */
 } pe_aggregate_errors;
 
 /* Of one that is not of quantiles on a grid. */
