@@ -154,7 +154,7 @@ pe_rest_add(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-/* The weights of a, of which each rest knows something. */
+/* The weights of a: each rest and its part know something of it. */
 static void
 estimate_all(const pe_aggregation *g, int a, const double *variance, double *row)
 {

@@ -23,7 +23,10 @@
 /* Adds parts for the rest; they have no share yet. */
 extern void pe_rest_add(pe_aggregation *aggregation);
 
-/* Gives them shares, and others new ones, which were the best without a rest; cost: of each part for the whole share. */
+/*
+ * Gives them shares, and others new ones, which were the best without a rest;
+ * cost: of each part for the whole share.
+ */
 extern void pe_rest_share(pe_aggregation *aggregation, const double *cost);
 
 /*

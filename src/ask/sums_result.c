@@ -131,7 +131,8 @@ pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 {
 	for (int i = 0; i < g->parts; i++)
 		g->part[i].share = (uint64) value[i];
-	return pe_plan_shares_hold(g->part, g->parts) && pairs_hold(g) && pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
+	return pe_plan_shares_hold(g->part, g->parts) && pairs_hold(g) &&
+		pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
 }
 
 /* What stands in front of the measurements: the shares as they were then, of several parts. */
@@ -392,7 +393,7 @@ find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 }
 
 /* ------------------------------------------------------------------
- * Counts of which the rest was measured (rest.h)
+ * Counts whose rest was measured (rest.h)
  * ------------------------------------------------------------------
  */
 

@@ -214,7 +214,8 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 	const int32_t *restrict u = number + sum->a * step;
 	const int32_t *restrict v = number + sum->b * step;
 	const uint64_t needs = sum->needs;
-	const uint64_t lacks = sum->lacks != 0 ? sum->lacks : UINT64_MAX;
+	const uint64_t lacks = sum->lacks;
+	const uint8_t is_rest = lacks != 0;
 	const int	shift = pe_sum_shift(sums, sum);
 	const int64_t half = shift == 0 ? 0 : INT64_C(1) << (shift - 1);
 
@@ -248,9 +249,8 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 				weight[r] = (((int64_t) u[r] * v[r] + half) >> shift) * counted(needs, has[r], counts[r]);
 			break;
 		default:
-			/* no row has all bits: where no number is named, none is lacking */
 			for (int32_t r = 0; r < rows; r++)
-				weight[r] = counted(needs, has[r], counts[r]) & ~counted(lacks, has[r], 1);
+				weight[r] = counted(needs, has[r], counts[r]) & ~counted(lacks, has[r], is_rest);
 	}
 }
 

@@ -266,8 +266,8 @@ extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
 
 /*
  * Whether the shares of the parts that any one row counts in add up to at most
- * the whole: parts of which one lacks numbers that the other one needs have no
- * row in common.  PE_MOST_LACKS sets of numbers may be lacking at most.
+ * the whole: a part that lacks numbers and one that needs them have no row in
+ * common.  PE_MOST_LACKS sets of numbers may be lacking at most.
  */
 #define PE_MOST_LACKS 8
 extern bool pe_plan_shares_hold(const pe_plan_part *part, int parts);
