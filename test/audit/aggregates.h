@@ -28,13 +28,13 @@ typedef struct aggregate_case
 } aggregate_case;
 
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0},
-	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, false},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, false},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, false},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, false},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, false},
 	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, true},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, false},
 };
 
 /* Of the subject that was prepared last. */
