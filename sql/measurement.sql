@@ -244,11 +244,12 @@ SELECT pg_temp.is_free($$SELECT dp.aggregate('visits', '{count(*)}', '{age}', ep
 
 -- a number that may be absent beside all rows: the rest of the rows is measured too, at no cost
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE partly AS SELECT i % 3 AS g, CASE WHEN i % 5 > 0 THEN i % 101 END AS x, CASE WHEN i % 4 > 0 THEN i % 51 - 25 END AS y FROM generate_series(0, 10099) i;
+CREATE TABLE partly AS SELECT i % 3 AS g, CASE WHEN i % 5 > 0 THEN i % 101 END AS x, CASE WHEN i % 4 > 0 THEN i % 51 - 25 END AS y, i % 101 AS z FROM generate_series(0, 10099) i;
 SELECT dp.create_dataset('partly', 'partly', 100000);
-SELECT dp.add_attribute('partly', 'g', '{0,1,2}', outside => 'other', nulls => 'cell'), dp.add_attribute('partly', 'x', 0, 100, bins => 1, last => 'closed'), dp.add_attribute('partly', 'y', -25, 25, bins => 1, last => 'closed');
+SELECT dp.add_attribute('partly', 'g', '{0,1,2}', outside => 'other', nulls => 'cell'), dp.add_attribute('partly', 'x', 0, 100, bins => 1, last => 'closed'), dp.add_attribute('partly', 'y', -25, 26, bins => 51, last => 'open', nulls => 'cell'),
+  dp.add_attribute('partly', 'z', 0, 9, bins => 1, last => 'closed', outside => 'other');
 SELECT dp.grant_budget('partly', 'regress_ann', 90000);
-CREATE TABLE exact_partly AS SELECT g, count(*) AS n, count(x) AS n_x, sum(x) AS x, sum(y) AS y FROM partly GROUP BY g;
+CREATE TABLE exact_partly AS SELECT g, count(*) AS n, count(x) AS n_x, sum(x) AS x, sum(y) AS y, sum(x) FILTER (WHERE y >= 0) AS x_of_some FROM partly GROUP BY g;
 GRANT SELECT ON exact_partly TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT r.request, aggregate, round(stderr::numeric, 2) AS stderr FROM (VALUES (1, '{sum(x),count(*)}'), (2, '{sum(x),count(*),count(x)}'), (3, '{avg(x),count(*)}'), (4, '{avg(x),avg(y),count(*)}'), (5, '{"corr(x,y)",avg(x),count(*)}')) r (request, a),
@@ -270,6 +271,17 @@ SELECT bool_and(abs(b.estimate - e.n) < 8 * b.stderr AND b.stderr > t.stderr) AS
 -- a share of rows with x of all rows, whose errors have much in common
 SELECT a.aggregate, bool_and(abs(a.estimate - e.n_x / e.n::float8) < 8 * a.stderr) AS exact, max(a.stderr) < 1e-3 AS small
   FROM dp.aggregate('partly', '{"ratio(count(x), count(*))",sum(x)}', '{g}', epsilon => 800) a JOIN exact_partly e ON e.g::text = a.label->>'g' WHERE a.aggregate LIKE 'ratio%' GROUP BY 1;
+-- rows of a condition have no rest among all; and a count of values beyond the bounds is no count of those that are summed
+SELECT aggregate, bool_and(abs(estimate - CASE aggregate WHEN 'count(*)' THEN e.n ELSE e.x_of_some END) < 8 * stderr) AS exact
+  FROM dp.aggregate('partly', '{sum(x) where (y >= 0),count(*)}', '{g}', epsilon => 800) a JOIN exact_partly e ON e.g::text = a.label->>'g' GROUP BY 1 ORDER BY 1;
+SELECT aggregate, abs(estimate - CASE aggregate WHEN 'count(z)' THEN 10100 ELSE 4500 END) < 8 * stderr AS exact, stderr < 3 AS small FROM dp.aggregate('partly', '{count(z),sum(z)}', epsilon => 800);
+-- in either order it is one correlation; and the count of what was averaged is free
+SELECT aggregate FROM dp.aggregate('partly', '{"corr(y,x)"}', '{g}', epsilon => 500) WHERE label->>'g' = '0';
+SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{"corr(x,y)"}', '{g}', epsilon => 500)$$) AS corr, pg_temp.is_free($$SELECT dp.aggregate('partly', '{"covar_samp(y,x)"}', '{g}', epsilon => 5, reuse => true)$$) AS covar,
+  pg_temp.is_free($$SELECT dp.aggregate('partly', '{"regr_slope(x,y)","regr_slope(y,x)"}', '{g}', epsilon => 5, reuse => true)$$) AS slopes;
+SELECT bool_and(abs(estimate - e.n_x) < 8 * stderr AND stderr < 1) AS exact, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true)$$) AS free
+  FROM dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true) a JOIN exact_partly e ON e.g::text = a.label->>'g';
+SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{avg(z)}', '{g}', epsilon => 500)$$) AS first, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(z)}', '{g}', epsilon => 1, reuse => true)$$) AS other;
 -- by any margin, and not under substitute or a pure budget
 SELECT bool_and(stderr < 1) AS blocks FROM dp.quote_aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 900) WHERE aggregate = 'count(*)';
 SELECT x.dataset, aggregate, round(stderr::numeric, 1) AS stderr FROM (VALUES ('visits'), ('stays')) x (dataset), LATERAL dp.quote_aggregate(x.dataset, CASE x.dataset WHEN 'visits' THEN '{count(*),avg(paid)}'::text[] ELSE '{count(*),avg(cost)}' END, epsilon => .1) ORDER BY 1, 2;

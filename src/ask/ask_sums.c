@@ -212,9 +212,8 @@ condition_text(const pe_aggregation *g, const pe_aggregate *a)
 	return pstrdup(a->where != NULL ? a->where : there);
 }
 
-/* Whether a number is there exactly where its attribute has a cell that is not that of NULL. */
-static bool
-is_there_with_cell(const pe_column *column)
+bool
+pe_aggregation_is_there_with_cell(const pe_column *column)
 {
 	return (column->type == INT2OID || column->type == INT4OID || column->type == INT8OID) &&
 		(column->domain.outside == PE_OUTSIDE_CLAMP || column->domain.outside == PE_OUTSIDE_DROP);
@@ -246,7 +245,7 @@ counts_number(pe_aggregation *g, const pe_aggregate *a)
 		other |= is_of_number(&g->aggregate[i], a->column[0]);
 	if (other)
 		load_one(g, a->column[0], &column);
-	return other && is_there_with_cell(&column);
+	return other && pe_aggregation_is_there_with_cell(&column);
 }
 
 static void

@@ -202,6 +202,9 @@ extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
 /* 22023 if max_stderr is asked for and the error of the first aggregate depends on rows. */
 extern void pe_aggregation_check_max_stderr(const pe_aggregation *aggregation);
 
+/* Whether a number is there exactly where its attribute has a cell that is not that of NULL. */
+extern bool pe_aggregation_is_there_with_cell(const pe_column *column);
+
 /* The fraction of a quantile in millionths. */
 extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 

@@ -366,6 +366,19 @@ same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 	return strcmp(g->number_column[n]->name, of->number_column[m]->name) == 0;
 }
 
+/* The number of a release whose rows a condition of the request is true for, or -1: x IS NOT NULL of a count(x). */
+static int
+number_of_condition(const pe_aggregation *g, int condition, const pe_aggregation *of)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		for (int m = 0; m < of->needed.numbers && g->aggregate[i].condition == condition; m++)
+			if (g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].where == NULL &&
+				strcmp(g->aggregate[i].column[0], of->number_column[m]->name) == 0 &&
+				pe_aggregation_is_there_with_cell(of->number_column[m]))
+				return m;
+	return -1;
+}
+
 /* Bits that one sum needs, in the numbering of the other; false if the other has not all of them. */
 static bool
 translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of, uint64 *translated)
@@ -385,6 +398,15 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 				*translated |= PE_HAS_CONDITION(d);
 				needs &= ~PE_HAS_CONDITION(c);
 			}
+	for (int c = 0; c < g->conditions.count; c++)
+	{
+		int			m = (needs & PE_HAS_CONDITION(c)) != 0 ? number_of_condition(g, c, of) : -1;
+
+		if (m < 0)
+			continue;
+		*translated |= PE_HAS_NUMBER(m) & ~(uint64) of->never_null;
+		needs &= ~PE_HAS_CONDITION(c);
+	}
 	for (int a = g->groups; a < g->groups + g->quantiles; a++)
 		for (int b = of->groups; b < of->groups + of->quantiles && (needs & PE_HAS_ATTRIBUTE(a)) != 0; b++)
 			if (strcmp(g->columns[a].name, of->columns[b].name) == 0)
@@ -396,13 +418,20 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 }
 
 static bool
+is_product_of(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, int a, int b)
+{
+	return same_number(g, sum->a, of, a) && same_number(g, sum->b, of, b);
+}
+
+static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
 	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
+	if (sum->kind == PE_SUM_PRODUCT && other->kind == PE_SUM_PRODUCT)
+		one = !is_product_of(g, sum, of, other->a, other->b) && !is_product_of(g, sum, of, other->b, other->a);
 	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
-		(sum->kind != PE_SUM_PRODUCT || same_number(g, sum->b, of, other->b)) &&
 		translate_needs(g, sum->needs, of, &needs) && needs == other->needs &&
 		translate_needs(g, sum->lacks, of, &needs) && needs == other->lacks;
 }

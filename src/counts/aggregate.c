@@ -28,6 +28,7 @@ struct pe_aggregate_form
 	const char *name[3];		/* the first one is the canonical one */
 	pe_aggregate_kind kind;
 	int			columns;		/* of numbers; -1: what count has */
+	bool		symmetric;		/* of two numbers, in either order */
 	unsigned	uses;			/* bits of its sums */
 	value_function *value;		/* with its gradient */
 	/* estimate, error and interval; NULL: not from sums */
@@ -186,6 +187,13 @@ take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 	for (int i = 0; i < columns; i++)
 		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) || !take_column(t, a, i))
 			return false;
+	if (a->form->symmetric && strcmp(a->column[0], a->column[1]) > 0)
+	{
+		char	   *first = a->column[0];
+
+		a->column[0] = a->column[1];
+		a->column[1] = first;
+	}
 	if (a->kind == PE_AGG_QUANTILE && strcmp(name, "median") != 0 && !take_fraction(t, a))
 		return false;
 	return pe_text_take(t, ')', "\")\"");
@@ -406,6 +414,11 @@ add_of_numbers(collector *c, const pe_aggregate *a, pe_sum_kind kind, int first,
 	sum.kind = (uint8_t) kind;
 	sum.a = (uint8_t) (one ? 0 : a->number[first]);
 	sum.b = (uint8_t) (kind == PE_SUM_PRODUCT ? a->number[second] : 0);
+	if (sum.b < sum.a && kind == PE_SUM_PRODUCT)	/* u v and v u are one sum */
+	{
+		sum.b = sum.a;
+		sum.a = (uint8_t) a->number[second];
+	}
 	sum.needs = needs_of(c, a, (one ? 0 : PE_HAS_NUMBER(sum.a)) | (kind == PE_SUM_PRODUCT ? PE_HAS_NUMBER(sum.b) : 0));
 	return add_sum(c, sum);
 }
@@ -1354,35 +1367,35 @@ answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quoti
 
 /* What is asked by name.  Of SQL's statistics the definitions are PostgreSQL's. */
 static const pe_aggregate_form forms[] = {
-	{{"count"}, PE_AGG_COUNT, -1, N, value_of_rows, .answer = answer_linear},
-	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},
-	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg},
-	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
-	{{"dropped"}, PE_AGG_LOST, 0, N, value_of_rows, .answer = answer_linear},
-	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
-	{{"ratio"}, PE_AGG_RATIO, 0, 0, value_of_ratio, .answer = answer_ratio},
-	{{"var", "variance", "var_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var, .answer = answer_moments,
+	{{"count"}, PE_AGG_COUNT, -1, false, N, value_of_rows, .answer = answer_linear},
+	{{"sum"}, PE_AGG_NUMBERS, 1, false, N | S, value_of_sum, .answer = answer_linear},
+	{{"avg"}, PE_AGG_NUMBERS, 1, false, N | S, value_of_avg, .answer = answer_avg},
+	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, false, N, value_of_rows, .answer = NULL},
+	{{"dropped"}, PE_AGG_LOST, 0, false, N, value_of_rows, .answer = answer_linear},
+	{{"share"}, PE_AGG_SHARE, 0, false, N, value_of_rows, .answer = answer_share},
+	{{"ratio"}, PE_AGG_RATIO, 0, false, 0, value_of_ratio, .answer = answer_ratio},
+	{{"var", "variance", "var_samp"}, PE_AGG_NUMBERS, 1, false, N | S | Q, value_of_var, .answer = answer_moments,
 		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = check_variance},
-	{{"stddev", "stddev_samp"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev, .answer = answer_moments,
+	{{"stddev", "stddev_samp"}, PE_AGG_NUMBERS, 1, false, N | S | Q, value_of_stddev, .answer = answer_moments,
 		.searched = value_of_var, .rows = 1, .least = 0, .most = INFINITY, .after = take_root},
-	{{"var_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_var_pop, .answer = answer_moments,
+	{{"var_pop"}, PE_AGG_NUMBERS, 1, false, N | S | Q, value_of_var_pop, .answer = answer_moments,
 		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = check_variance},
-	{{"stddev_pop"}, PE_AGG_NUMBERS, 1, N | S | Q, value_of_stddev_pop, .answer = answer_moments,
+	{{"stddev_pop"}, PE_AGG_NUMBERS, 1, false, N | S | Q, value_of_stddev_pop, .answer = answer_moments,
 		.searched = value_of_var_pop, .least = 0, .most = INFINITY, .after = take_root},
-	{{"covar_samp"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_samp, .answer = answer_moments,
+	{{"covar_samp"}, PE_AGG_NUMBERS, 2, true, N | S | S2 | P, value_of_covar_samp, .answer = answer_moments,
 		.searched = value_of_covar_samp, .rows = 1, .least = -INFINITY, .most = INFINITY},
-	{{"covar_pop"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_pop, .answer = answer_moments,
+	{{"covar_pop"}, PE_AGG_NUMBERS, 2, true, N | S | S2 | P, value_of_covar_pop, .answer = answer_moments,
 		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
-	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
+	{{"corr"}, PE_AGG_NUMBERS, 2, true, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
-	{{"regr_r2"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
+	{{"regr_r2"}, PE_AGG_NUMBERS, 2, true, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1, .after = take_square},
-	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear},
-	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, N | S2, value_of_second_avg, .answer = answer_second_avg},
-	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},
-	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
+	{{"regr_count"}, PE_AGG_NUMBERS, 2, true, N, value_of_rows, .answer = answer_linear},
+	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, false, N | S2, value_of_second_avg, .answer = answer_second_avg},
+	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, false, N | S, value_of_avg, .answer = answer_avg},
+	{{"regr_slope"}, PE_AGG_NUMBERS, 2, false, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,
 		.searched = value_of_slope, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
-	{{"regr_intercept"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_intercept, .answer = answer_moments,
+	{{"regr_intercept"}, PE_AGG_NUMBERS, 2, false, N | S | S2 | Q2 | P, value_of_intercept, .answer = answer_moments,
 		.searched = value_of_intercept, .squares = SECOND, .least = -INFINITY, .most = INFINITY},
 };
 

@@ -11,7 +11,8 @@
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
  * x and y are attributes, unit is the word or the name of the unit's column:
- * count of that column is count(*).
+ * count of that column is count(*).  Where the order of two numbers does not
+ * matter, as of corr, they stand in the order of their names.
  * Both aggregates of a ratio are counts, counts of units or sums.
  * dropped counts the rows that the cut of units left out, at most `most` of
  * each unit, of all groups together: it has one answer, which is that of every
