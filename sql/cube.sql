@@ -55,7 +55,8 @@ SELECT near('SELECT region, sum(amount) FILTER (WHERE items = 1) AS s, avg(amoun
 SELECT try('SELECT count(*) FROM wide_v WHERE ts >= ''2025-01-01'' AND ts < ''2025-02-01'' AND region = ''south''');
 SELECT try('SELECT count(*) FROM wide_v WHERE false');
 SELECT try('SELECT region, count(*) FROM wide_v WHERE items > 7 GROUP BY 1');
-SELECT try('SELECT min(age), max(age), count(DISTINCT region) FROM wide_v', 'SELECT 15 AS min, 95 AS max, 4 AS count');
+SELECT try('SELECT min(age), max(age) FROM wide_v', 'SELECT 15 AS min, 95 AS max');
+SELECT refused('SELECT count(DISTINCT region) FROM wide_v');
 SELECT region, count(*), round(dp.stderr_count(*)::numeric, 3) AS stderr, round(dp.lower95_count(*)) AS lower, round(dp.upper95_count(*)) AS upper FROM wide_v WHERE age < 55 GROUP BY 1 ORDER BY 1;
 
 -- values of a column are weights of one query

@@ -34,7 +34,7 @@ SELECT refused(request) FROM unnest(ARRAY[
   $$SELECT * FROM dp.create_series('sales', 'daily', '{region}', start => '2024-01-01', period => '1 day', periods => 4, epsilon => 1)$$]) request;
 SELECT count(*) FROM dp.charges;
 -- a free question stays free, and a quote too
-SELECT count(DISTINCT region) FROM shown;
+SELECT max(region) FROM shown;
 SELECT rho > 0 AS quoted FROM dp.quote('sales', '{region}', epsilon => 1);
 -- more than there is: what is said is that it is not known
 SELECT refused($$SELECT * FROM dp.histogram('sales', '{region}', epsilon => 999)$$);

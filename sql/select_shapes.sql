@@ -74,7 +74,7 @@ SELECT try('SELECT DISTINCT region FROM orders_v');
 SELECT try('SELECT DISTINCT region, returned FROM orders_v ORDER BY 1, 2');
 SELECT try('SELECT region FROM orders_v GROUP BY region');
 SELECT try('SELECT min(age), max(age) FROM orders_v WHERE age >= 30 AND age < 50', 'SELECT 30 AS min, 49 AS max');
-SELECT try('SELECT region, min(age), count(DISTINCT channel) AS n FROM orders_v WHERE age >= 30 GROUP BY region', 'SELECT region, 30 AS min, 2 AS n FROM orders GROUP BY region');
+SELECT try('SELECT region, min(age), count(DISTINCT items) AS n FROM orders_v WHERE age >= 30 GROUP BY region', 'SELECT region, 30 AS min, count(DISTINCT items) AS n FROM orders WHERE age >= 30 GROUP BY region');
 SELECT try('SELECT count(*) AS n FROM (SELECT DISTINCT date_trunc(''month'', ts) FROM orders_v) q');
 
 -- With a unit: it stands in count(DISTINCT ...) alone

@@ -31,7 +31,7 @@ CREATE FUNCTION statements(relation text) RETURNS SETOF text LANGUAGE sql AS $$ 
     'SELECT code || ''.'' AS c, count(*) FROM %I GROUP BY 1 ORDER BY 1',
     'SELECT format(''%%s.'', s) AS s, count(*) FROM %I GROUP BY 1 ORDER BY 1',
     'SELECT min(price) AS a, max(discount) AS b, min(s) AS c FROM %I',
-    'SELECT count(*) FILTER (WHERE de >= ''Banana'') AS a, count(*) FILTER (WHERE ci = ''apple'') AS b, count(*) FILTER (WHERE ci IN (''BANANA'')) AS c, min(de) AS d, max(de) AS e, count(DISTINCT ci) AS f, count(DISTINCT de) AS g FROM %I',
+    'SELECT count(*) FILTER (WHERE de >= ''Banana'') AS a, count(*) FILTER (WHERE ci = ''apple'') AS b, count(*) FILTER (WHERE ci IN (''BANANA'')) AS c, min(de) AS d, max(de) AS e, count(DISTINCT de) AS g FROM %I',
     'SELECT de, count(*) FROM %I GROUP BY 1 ORDER BY 1 DESC',
     'SELECT lower(ci COLLATE "C") AS ci, count(*) FROM %I GROUP BY 1 ORDER BY 1',
     'SELECT upper(ci::text COLLATE "C") FROM (SELECT DISTINCT ci FROM %I) d ORDER BY 1',

@@ -147,9 +147,27 @@ SELECT dp.new_version('sales');
 -- a unique index, which goes with the foreign keys to it
 ALTER TABLE products DROP CONSTRAINT products_pkey CASCADE;
 :ask
+-- one of another operator class, for which 1 and -1 are equal, knows other values once
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION compared(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp(abs($1), abs($2))';
+CREATE OPERATOR CLASS of_size FOR TYPE int USING btree AS OPERATOR 3 pg_catalog.=, FUNCTION 1 compared(int, int);
+SET SESSION AUTHORIZATION regress_shop;
+CREATE UNIQUE INDEX one_of_size ON products (product_id of_size);
+:ask
+SELECT refused($$SELECT dp.new_version('sales')$$);
+DROP INDEX one_of_size;
+-- the usual class, by its name, is the same promise
+CREATE UNIQUE INDEX one_as_usual ON products (product_id int4_ops);
+SELECT dp.new_version('sales');
+:ask
+DROP INDEX one_as_usual;
 ALTER TABLE products ADD PRIMARY KEY (product_id);
 SELECT dp.new_version('sales');
 :ask
+RESET SESSION AUTHORIZATION;
+DROP OPERATOR FAMILY of_size USING btree;
+DROP FUNCTION compared;
+SET SESSION AUTHORIZATION regress_shop;
 -- a child table
 CREATE TABLE more_orders () INHERITS (orders);
 :ask

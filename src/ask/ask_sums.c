@@ -120,11 +120,49 @@ load_one(pe_aggregation *g, char *name, pe_column *column)
 	*column = pe_columns_load(g->asked.dataset, &name, &one)[0];
 }
 
+/* Whether each ordered cell of an attribute is one value, and no other value has a cell. */
+static void
+check_distinct(const pe_column *column)
+{
+	const pe_attribute *declared = &column->domain;
+
+	if (declared->outside == PE_OUTSIDE_OTHER)
+		refuse_attribute(column->name, "has one cell for all values that are not declared",
+						 "count(distinct) tells declared values apart. Let the owner declare more levels, or drop "
+						 "what is outside.");
+	for (int32 bin = 0; declared->kind == PE_BINS && bin < pe_attribute_ordered_cells(declared); bin++)
+		if (!pe_bin_is_one_value(declared, bin))
+			refuse_attribute(column->name, "has bins of several values",
+							 "count(distinct) tells declared values apart: it is of levels, and of bins of one value.");
+}
+
+/* Values that are counted have an attribute of their own: of a group that is rolled up the cells are classes. */
+static void
+add_distinct_attribute(pe_aggregation *g, pe_aggregate *a)
+{
+	int			place;
+
+	if (place_of(g->columns, g->groups, a->column[0]) >= 0 &&
+		g->columns[place_of(g->columns, g->groups, a->column[0])].roll_up == NULL)
+		refuse_attribute(a->column[0], "is grouped by", "Within a group it has one value.");
+	place = place_of(g->columns + g->groups, g->quantiles, a->column[0]);
+	if (place < 0)
+	{
+		place = g->quantiles++;
+		pe_check_attributes(g->groups + g->quantiles);
+		load_one(g, a->column[0], &g->columns[g->groups + place]);
+	}
+	check_distinct(&g->columns[g->groups + place]);
+	a->attribute = g->groups + place;
+}
+
 static void
 add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	int			place;
 
+	if (a->kind == PE_AGG_DISTINCT)
+		add_distinct_attribute(g, a);
 	if (a->kind != PE_AGG_QUANTILE)
 		return;
 	place = place_of(g->columns, g->groups + g->quantiles, a->column[0]);
@@ -549,9 +587,12 @@ add_by_atom(pe_aggregation *g, int sum)
 	g->source[g->parts - 1].row_of = pe_atoms_rows(g, sum);
 }
 
-/* Units are counted anew for every term of the workload: how many are in two groups together follows from no sum. */
+/*
+ * Units, and values, are counted anew for every term of the workload: how many
+ * are in two groups together follows from no sum.
+ */
 static void
-add_units(pe_aggregation *g, int sum)
+add_by_terms(pe_aggregation *g, int sum, const char *what)
 {
 	const pe_workload *workload = &g->space[0].workload;
 
@@ -562,8 +603,9 @@ add_units(pe_aggregation *g, int sum)
 		if (!is_grouping(&workload->term[t], &set))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("count(distinct unit) does not go with this workload"),
-					 errdetail("A unit may be in several of its groups, and units of groups together do not add up."),
+					 errmsg("count(distinct %s) does not go with this workload", what),
+					 errdetail("%s may be in several of its groups, and those of groups together do not add up.",
+							   g->needed.sum[sum].kind == PE_SUM_UNITS ? "A unit" : "A value"),
 					 errhint("Use terms of identity and total: each is counted by itself.")));
 		add_part(g, sum, add_space(g, set, NULL), t);
 	}
@@ -686,7 +728,9 @@ find_spaces(pe_aggregation *g)
 		if (g->space_of[s] >= 0)
 			add_by_atom(g, s);
 		else if (needed->sum[s].kind == PE_SUM_UNITS)
-			add_units(g, s);
+			add_by_terms(g, s, "unit");
+		else if (needed->sum[s].kind == PE_SUM_DISTINCT)
+			add_by_terms(g, s, quote_identifier(g->columns[attribute].name));
 		else if (needed->sum[s].kind == PE_SUM_LOST)
 			add_lost(g, s);
 		else if (attribute >= 0)
@@ -894,11 +938,16 @@ static void
 check_units(const pe_aggregation *g, const pe_space *s)
 {
 	for (int i = 0; i < g->parts; i++)
-		if (&g->space[g->source[i].space] == s && g->needed.sum[g->source[i].sum].kind == PE_SUM_UNITS)
+	{
+		int			kind = g->needed.sum[g->source[i].sum].kind;
+
+		if (&g->space[g->source[i].space] == s && (kind == PE_SUM_UNITS || kind == PE_SUM_DISTINCT))
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the groups tell too many cells apart for count(distinct unit)"),
+					 errmsg("the groups tell too many cells apart for count(distinct %s)",
+							kind == PE_SUM_UNITS ? "unit" : "..."),
 					 errhint("Ask for fewer groups.")));
+	}
 }
 
 /*
@@ -1027,7 +1076,7 @@ fill_part(pe_aggregation *g, int i)
 	*part = (pe_plan_part) {
 		.strategy = &s->kept.strategy, .bound = pe_sum_bound(&g->needed, sum), .is_signed = pe_sum_is_signed(sum),
 		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0,
-		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0
+		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0, .distinct = sum->kind == PE_SUM_DISTINCT
 	};
 	if (pe_sum_is_of_cells(sum))
 		part->needs = (uint16_t) (sum->needs & (PE_HAS_CONDITION(0) - 1));
@@ -1277,14 +1326,16 @@ set_in_domain(const pe_space *s, uint32 set)
 	return in_domain;
 }
 
-/* Adds a table of a part. */
+/* Adds a table of a part: of values by them, too. */
 static void
 add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
 {
 	int32_t		t = tables->tables++;
 
-	tables->set[t] = set;
 	g->sums.sum[t] = sum_of_part(g, i);
+	tables->set[t] = set;
+	if (g->part[i].distinct)
+		tables->set[t] |= UINT32_C(1) << pe_sum_counted_attribute(&g->sums.sum[t]);
 	if (g->sums.sum[t].by_atom)
 		g->sums.atoms = g->needed.atoms;
 }
@@ -1602,6 +1653,12 @@ bool
 pe_aggregation_counts_lost(const pe_aggregation *g)
 {
 	return has_sum(g, PE_SUM_LOST);
+}
+
+bool
+pe_aggregation_counts_values(const pe_aggregation *g)
+{
+	return has_sum(g, PE_SUM_DISTINCT);
 }
 
 /* Whether it is all that dp.histogram measures, and has the same release: rows by attributes as they are. */

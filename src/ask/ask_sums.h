@@ -98,7 +98,7 @@ typedef struct pe_aggregation
 
 	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers */
 	int			groups;
-	int			quantiles;		/* attributes of quantiles */
+	int			quantiles;		/* attributes of quantiles, and of values that are counted */
 	int			watched;
 	pe_domain  *domain;
 	pe_predicate *selection;	/* NULL: all rows count */
@@ -192,9 +192,10 @@ extern pe_strategies pe_strategies_of(int64 strategy_id, const int64 *other, int
 /* Whether any aggregate is a share of all cells. */
 extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
 
-/* Whether units are counted by any aggregate, and rows that the cut left out. */
+/* Whether units are counted by any aggregate, rows that the cut left out, and values. */
 extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_lost(const pe_aggregation *aggregation);
+extern bool pe_aggregation_counts_values(const pe_aggregation *aggregation);
 
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);

@@ -426,7 +426,7 @@ is_product_of(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *
 static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
-	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum);
+	bool		one = sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
 	if (sum->kind == PE_SUM_PRODUCT && other->kind == PE_SUM_PRODUCT)

@@ -48,6 +48,12 @@ check_aggregates(const pe_serial *s)
 				 errmsg("dropped does not go with a series"),
 				 errdetail("It counts what one cut of the rows of units leaves out."),
 				 errhint("Ask for it by dp.aggregate, for the rows of one period.")));
+	if (pe_aggregation_counts_values(g))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("count(distinct) of a column does not go with a series"),
+				 errdetail("How many values occur in several periods does not follow from those of each."),
+				 errhint("Ask for it by dp.aggregate, for the rows of one period.")));
 	if (g->on_grid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

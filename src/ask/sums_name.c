@@ -5,6 +5,7 @@
  *		count(*)						count
  *		sum(x), count(x)				sum_x, count_x
  *		count(distinct unit)			count_units
+ *		count(distinct x)				count_distinct_x
  *		quantile(x, 0.9)				quantile_x_0_9
  *		dropped(5)						dropped
  *		ratio(sum(x), count(*))			ratio_sum_x_count
@@ -53,6 +54,8 @@ append_name(StringInfo text, const pe_aggregate *a, numbering *n)
 	appendStringInfoString(text, pe_aggregate_word(a));
 	if (a->kind == PE_AGG_UNITS)
 		appendStringInfoString(text, "_units");
+	else if (a->kind == PE_AGG_DISTINCT)
+		appendStringInfoString(text, "_distinct");
 	for (int i = 0; i < 2; i++)
 	{
 		if (a->column[i] != NULL)

@@ -28,6 +28,7 @@ typedef struct measured_part
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
+	int32	   *query_of;		/* of what is counted by terms: of each group, -1: of another term; else NULL */
 
 	/* of counts, for their intervals */
 	int32	   *summands;		/* as of pe_reconstruction_summands; NULL: not looked at yet */
@@ -342,15 +343,17 @@ put_units(reading *r, int i)
 	const pe_space *s = space_of(g, i);
 	int32	   *term = pe_alloc(workload->queries, sizeof(int32));
 	int32	   *local = pe_alloc(workload->queries, sizeof(int32));
+	int32	   *query_of = r->part[i].query_of = pe_alloc(workload->queries, sizeof(int32));
 
 	pe_workload_index(workload, term, local);
 	for (int32 q = 0; q < workload->queries; q++)
-		if (term[q] == g->source[i].term)
-		{
-			int32		place = place_in_space(g, s, &workload->term[term[q]], local[q]);
-
-			put_estimate(r, i, g->source[i].sum, q, place);
-		}
+	{
+		query_of[q] = -1;
+		if (term[q] != g->source[i].term)
+			continue;
+		query_of[q] = place_in_space(g, s, &workload->term[term[q]], local[q]);
+		put_estimate(r, i, g->source[i].sum, q, query_of[q]);
+	}
 	pe_free(term);
 	pe_free(local);
 }
@@ -618,11 +621,13 @@ static void
 end(reading *r)
 {
 	for (int i = 0; i < r->g->parts; i++)
-		if (r->part[i].summands != NULL)
-		{
-			pe_confidence_free(&r->part[i].confidence);
-			pe_free(r->part[i].summands);
-		}
+	{
+		pe_free(r->part[i].query_of);
+		if (r->part[i].summands == NULL)
+			continue;
+		pe_confidence_free(&r->part[i].confidence);
+		pe_free(r->part[i].summands);
+	}
 	pe_free(r->total);
 	pe_free(r->along);
 	pe_free((void *) r->mix);
@@ -653,16 +658,23 @@ fill_noise(const reading *r, int32 group)
 	fill_mixed(r, group);
 }
 
-/* The part that measures a count by itself, or -1. */
+/* The part that measures the count of a group by itself, and its query there; or -1. */
 static int
-part_of_count(const reading *r, const pe_aggregate *a)
+part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query)
 {
 	const pe_source_of_part *source = r->g->source;
+	bool		counts = a->kind == PE_AGG_COUNT || a->kind == PE_AGG_DISTINCT;
 
-	for (int i = 0; i < r->g->parts && r->is_release && a->kind == PE_AGG_COUNT; i++)
-		if (source[i].row_of == NULL && source[i].term < 0 && source[i].sum == a->sum[PE_USE_N] &&
-			!is_of_ranks(r->g, i) && mixed_part(r->g, r->mix, source[i].sum) < 0)
+	for (int i = 0; i < r->g->parts && r->is_release && counts; i++)
+	{
+		bool		by_terms = source[i].term >= 0;
+
+		*query = by_terms ? r->part[i].query_of[group] : group;
+		if (source[i].row_of == NULL && by_terms == (a->kind == PE_AGG_DISTINCT) && *query >= 0 &&
+			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i) &&
+			mixed_part(r->g, r->mix, source[i].sum) < 0)
 			return i;
+	}
 	return -1;
 }
 
@@ -698,6 +710,7 @@ answer_group(const reading *r, int32 group, const pe_aggregate *a, pe_aggregate_
 	const pe_aggregation *g = r->g;
 	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
 	pe_quotient answer;
+	int32		query;
 	int			part;
 
 	pe_poll();
@@ -706,9 +719,9 @@ answer_group(const reading *r, int32 group, const pe_aggregate *a, pe_aggregate_
 						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
 							   : NULL, &r->law, &answer);
 	*result = result_of(&answer);
-	part = part_of_count(r, a);
+	part = part_of_count(r, a, group, &query);
 	if (part >= 0)
-		put_interval_of_count(r, part, group, result);
+		put_interval_of_count(r, part, query, result);
 }
 
 /* ------------------------------------------------------------------
@@ -725,11 +738,11 @@ is_measured(const pe_aggregation *g, int sum)
 	return false;
 }
 
-/* Whether all sums of a count were measured; those of quantiles are ranks. */
+/* Whether all sums of a count were measured; those of quantiles are ranks, and values are no rows. */
 static bool
 has_count(const pe_aggregation *g, const pe_aggregate *count)
 {
-	bool		has = count->kind != PE_AGG_QUANTILE;
+	bool		has = count->kind != PE_AGG_QUANTILE && count->kind != PE_AGG_DISTINCT;
 
 	for (int i = 0; i < PE_AGG_SUMS; i++)
 		has &= count->sum[i] < 0 || is_measured(g, count->sum[i]);

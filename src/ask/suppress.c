@@ -104,11 +104,22 @@ rows_of(const pe_aggregate *a)
 	return a->sum[PE_USE_ABOVE] < 0 && a->sum[PE_USE_BELOW] < 0 ? a->sum[PE_USE_N] : -1;
 }
 
-/* Whether an aggregate is itself about how many rows there are: a sum of values is not. */
+/* Whether an aggregate is itself about how many rows there are: a sum of values, or their number, is not. */
 static bool
 is_of_rows(const pe_aggregate *a)
 {
-	return a->kind != PE_AGG_NUMBERS || !pe_aggregate_is_sum(a);
+	return a->kind != PE_AGG_DISTINCT && (a->kind != PE_AGG_NUMBERS || !pe_aggregate_is_sum(a));
+}
+
+/* The count of the rows whose values another aggregate counts, NULL among them; -1: it is not asked for. */
+static int
+count_beside(const pe_aggregation *g, const pe_aggregate *distinct)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].column[0] == NULL &&
+			g->aggregate[i].condition == distinct->condition)
+			return i;
+	return -1;
 }
 
 /* Whether another aggregate needs the same count of rows. */
@@ -117,6 +128,8 @@ is_counted(const pe_aggregation *g, const pe_aggregate *sum)
 {
 	int			rows = rows_of(sum);
 
+	if (sum->kind == PE_AGG_DISTINCT)
+		return count_beside(g, sum) >= 0;
 	if (sum->sum[PE_USE_ABOVE] >= 0 && sum->sum[PE_USE_BELOW] >= 0)
 		return true;			/* both together are so many times the rows */
 	for (int i = 0; rows >= 0 && i < g->aggregates; i++)
@@ -143,7 +156,7 @@ static void
 add_count_of(pe_aggregation *g, const pe_aggregate *sum)
 {
 	const char *name = quote_identifier(sum->column[0]);
-	bool		all = is_always_there(g, sum);
+	bool		all = sum->kind == PE_AGG_DISTINCT || is_always_there(g, sum);
 	pe_aggregate *a = &g->aggregate[g->aggregates];
 	pe_text_error error;
 
@@ -212,6 +225,8 @@ decided_by(pe_aggregation *g, const pe_aggregate *a)
 	pe_aggregate count;
 	int			i = 0;
 
+	if (a->kind == PE_AGG_DISTINCT && count_beside(g, a) >= 0)
+		a = &g->aggregate[count_beside(g, a)];
 	pe_aggregate_count_of(units_or_rows(g, a), &count);
 	while (i < g->deciding && (g->decides[i].kind != count.kind || g->decides[i].most != count.most ||
 							   memcmp(g->decides[i].sum, count.sum, sizeof(count.sum)) != 0))

@@ -89,25 +89,26 @@ take_counted(pe_text *t, const char *unit, pe_aggregate *a)
 	return true;
 }
 
-/* count(*), count(x), count(distinct unit) */
+/* count(*), count(x), count(distinct unit), count(distinct x); "unit" in quotes is an attribute of that name. */
 static bool
 take_count(pe_text *t, const char *unit, pe_aggregate *a)
 {
 	char		name[PE_NAME_SIZE];
-	size_t		at;
+	bool		quoted;
 
 	if (pe_text_next(t) == '*')
 		return pe_text_take(t, '*', "*");
 	if (!pe_text_takes(t, "distinct"))
 		return take_counted(t, unit, a);
-	a->kind = PE_AGG_UNITS;
 	(void) pe_text_next(t);
-	at = t->at;
-	if (!pe_text_name(t, name, "\"unit\""))
+	quoted = t->text[t->at] == '"';
+	if (!pe_text_name(t, name, "\"unit\" or the name of an attribute"))
 		return false;
-	if (strcmp(name, "unit") == 0 || (unit != NULL && strcmp(name, unit) == 0))
-		return true;
-	return pe_text_fail(t, PE_TEXT_INVALID, at, "count(distinct ...) is for the unit alone");
+	a->kind = (!quoted && strcmp(name, "unit") == 0) || (unit != NULL && strcmp(name, unit) == 0)
+		? PE_AGG_UNITS : PE_AGG_DISTINCT;
+	if (a->kind == PE_AGG_DISTINCT)
+		a->column[0] = copy(name, strlen(name));
+	return true;
 }
 
 /* The fraction of quantile(x, fraction). */
@@ -319,13 +320,17 @@ write_aggregate(pe_text *t, const pe_aggregate *a,
 		pe_text_write(t, "distinct unit");
 	else if (a->kind == PE_AGG_COUNT && a->column[0] == NULL)
 		pe_text_write(t, "*");
+	else if (a->kind == PE_AGG_DISTINCT)
+		pe_text_write(t, "distinct ");
 	else if (a->kind == PE_AGG_LOST)
 		pe_text_writef(t, "%d", a->most);
 	for (int i = 0; i < 2; i++)
 	{
 		if (i > 0 && (a->column[i] != NULL || a->part[i] != NULL))
 			pe_text_write(t, ", ");
-		if (a->column[i] != NULL)
+		if (a->kind == PE_AGG_DISTINCT && i == 0 && strcmp(a->column[0], "unit") == 0)
+			pe_text_write_quoted(t, a->column[0], '"');
+		else if (a->column[i] != NULL)
 			pe_text_write_name(t, a->column[i]);
 		if (a->part[i] != NULL)
 			write_aggregate(t, a->part[i], where, argument);
@@ -423,30 +428,23 @@ add_of_numbers(collector *c, const pe_aggregate *a, pe_sum_kind kind, int first,
 	return add_sum(c, sum);
 }
 
+/* Of no numbers. */
 static int
-add_units(collector *c, const pe_aggregate *a)
+add_of_kind(collector *c, const pe_aggregate *a, pe_sum_kind kind, int32_t most)
 {
 	pe_sum		sum;
 
-	if (c->units == 0)
-		return add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
 	memset(&sum, 0, sizeof(sum));
 	sum.needs = needs_of(c, a, 0);
-	sum.kind = PE_SUM_UNITS;
-	sum.most = c->units;
+	sum.kind = (uint8_t) kind;
+	sum.most = most;
 	return add_sum(c, sum);
 }
 
 static int
-add_lost(collector *c, const pe_aggregate *a)
+add_units(collector *c, const pe_aggregate *a)
 {
-	pe_sum		sum;
-
-	memset(&sum, 0, sizeof(sum));
-	sum.needs = needs_of(c, a, 0);
-	sum.kind = PE_SUM_LOST;
-	sum.most = a->most;
-	return add_sum(c, sum);
+	return c->units == 0 ? add_of_numbers(c, a, PE_SUM_ONE, 0, 0) : add_of_kind(c, a, PE_SUM_UNITS, c->units);
 }
 
 /* What each use sums. */
@@ -641,8 +639,10 @@ collect(collector *c, pe_aggregate *a)
 		return;
 	if (a->kind == PE_AGG_UNITS)
 		a->sum[PE_USE_N] = add_units(c, a);
+	else if (a->kind == PE_AGG_DISTINCT)
+		a->sum[PE_USE_N] = add_of_kind(c, a, PE_SUM_DISTINCT, 0);
 	else if (a->kind == PE_AGG_LOST)
-		a->sum[PE_USE_N] = add_lost(c, a);
+		a->sum[PE_USE_N] = add_of_kind(c, a, PE_SUM_LOST, a->most);
 	else if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
 		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
 	else

@@ -5,14 +5,16 @@
  *	  alone.
  *
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
- *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x)
+ *		basic     := count(*) | count(x) | count(DISTINCT unit) | count(DISTINCT x) | sum(x) | avg(x)
  *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
  *				   | share | ratio(aggregate, aggregate) | dropped [ '(' most ')' ]
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
  * x and y are attributes, unit is the word or the name of the unit's column:
- * count of that column is count(*).  Where the order of two numbers does not
- * matter, as of corr, they stand in the order of their names.
+ * count of that column is count(*).  count(DISTINCT x) is how many of the values
+ * of x that are declared occur among the rows that count, each by itself.  Where
+ * the order of two numbers does not matter, as of corr, they stand in the order
+ * of their names.
  * Both aggregates of a ratio are counts, counts of units or sums.
  * dropped counts the rows that the cut of units left out, at most `most` of
  * each unit, of all groups together: it has one answer, which is that of every
@@ -77,7 +79,8 @@ typedef enum pe_aggregate_kind
 	PE_AGG_QUANTILE,
 	PE_AGG_SHARE,
 	PE_AGG_RATIO,
-	PE_AGG_LOST					/* rows that the cut left out */
+	PE_AGG_LOST,				/* rows that the cut left out */
+	PE_AGG_DISTINCT				/* values of an attribute */
 } pe_aggregate_kind;
 
 #define PE_LOST_SHARE 16
@@ -118,8 +121,8 @@ typedef struct pe_aggregate
 	/* set by who resolves the names */
 	int			number[2];		/* of column[]; -1: it is no number */
 	/*
-	 * of a quantile of bins: its place in the domain; -1: it is of a grid, and
-	 * number[0] is there
+	 * of a quantile of bins, and of values that are counted: its place in the
+	 * domain; -1: it is of a grid, and number[0] is there
 	 */
 	int			attribute;
 	int			condition;		/* -1: none */

@@ -180,6 +180,32 @@ pe_sums_place(const pe_sums *sums, pe_tables *tables)
 	return true;
 }
 
+int
+pe_sum_counted_attribute(const pe_sum *sum)
+{
+	uint64_t	needed = sum->needs / PE_HAS_ATTRIBUTE(0);
+	int			a = 0;
+
+	if (needed == 0 || (needed & (needed - 1)) != 0)
+		return -1;
+	while ((needed >> a & 1) == 0)
+		a++;
+	return a;
+}
+
+void
+pe_sum_distinct(const int64_t *count, int64_t groups, int32_t cells, int32_t values, int64_t *distinct)
+{
+	for (int64_t g = 0; g < groups; g++, count += cells)
+	{
+		int64_t		occur = 0;
+
+		for (int32_t z = 0; z < values; z++)
+			occur += count[z] > 0;
+		distinct[g] = occur;
+	}
+}
+
 bool
 pe_sum_is_signed(const pe_sum *sum)
 {
@@ -502,12 +528,13 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 {
 	static const uint8_t unused[sizeof(sum->unused)];
 	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID ||
-		sum->kind >= PE_SUM_ABOVE;
+		sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	uint64_t	needs = 0;
 
-	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_BELOW || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_DISTINCT || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
+		(sum->kind == PE_SUM_DISTINCT && pe_sum_counted_attribute(sum) < 0) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0 || !rest_is_sound(sums, sum))
 		return false;
 	/* a bit is known only of a number that is there */

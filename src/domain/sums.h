@@ -18,6 +18,7 @@
  *		PE_SUM_ABOVE	most + u
  *		PE_SUM_BELOW	most - u
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
+ *		PE_SUM_DISTINCT	1, in a table that an attribute spans whose values are counted
  *
  * if the sum's condition is true and the numbers it needs are there; else 0.  A
  * PE_SUM_ONE may count the rest instead: rows that have not all of some numbers.
@@ -36,6 +37,14 @@
  *
  * PE_SUM_UNITS counts units instead: each once in every cell where it has such
  * a row, in at most `most` cells, chosen by the unit's own rows (units.h).
+ *
+ * PE_SUM_DISTINCT counts values: what is measured of its table is for each group,
+ * the cells without the one attribute that it needs, how many ordered cells of
+ * that attribute any row is in (pe_sum_distinct).  A unit's k rows that count are
+ * in at most k cells of (group, value), and of those alone the value may be there
+ * with the unit and not without it.  So adding a unit adds some x in N^n with sum
+ * x <= k to the numbers of the groups, for any other rows: what k rows add to
+ * counts.  Replacing one takes such a vector away and adds another.
  *
  * PE_SUM_LOST counts rows that the cut left out.  A unit may have any number of
  * them, so at most `most` of each unit are counted: those that come next, which
@@ -97,7 +106,8 @@ typedef enum pe_sum_kind
 	PE_SUM_GRID,				/* of number a */
 	PE_SUM_LOST,				/* there is a cut */
 	PE_SUM_ABOVE,				/* of number a: how far it is from its lower bound, */
-	PE_SUM_BELOW				/* and from its upper one */
+	PE_SUM_BELOW,				/* and from its upper one */
+	PE_SUM_DISTINCT				/* values of the one attribute that it needs */
 } pe_sum_kind;
 
 /*
@@ -186,8 +196,17 @@ pe_sum_is_by_unit(const pe_sum *sum)
 static inline bool
 pe_sum_is_of_cells(const pe_sum *sum)
 {
-	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID;
+	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID && sum->kind != PE_SUM_DISTINCT;
 }
+
+/* The attribute whose values PE_SUM_DISTINCT counts: what it needs of attributes is that one; -1: not one. */
+extern int	pe_sum_counted_attribute(const pe_sum *sum);
+
+/*
+ * Of a table of PE_SUM_DISTINCT with so many groups, each with `cells` counts of rows, first those of the values: sets
+ * distinct[group] to the number of values that occur.  It may be count itself.
+ */
+extern void pe_sum_distinct(const int64_t *count, int64_t groups, int32_t cells, int32_t values, int64_t *distinct);
 
 /*
  * Sets the bits of conditions, from coordinates of all attributes, watched ones

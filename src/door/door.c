@@ -397,11 +397,11 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 	pe_cut		cut = {.max_rows = dataset->max_rows, .most_cells = dataset->max_rows_read};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
-	if (dataset->unit != NULL && pe_shards_are_by(dataset->relation, dataset->unit))
+	if (dataset->unit != NULL && pe_shards_have_units(dataset))
 	{
 		/* each state is of a shard: of several times what it has on average, for shards differ */
 		cut.whole = 1;
-		rows = rows / pe_shards_count(dataset->relation) * 4;
+		rows = rows / pe_shards_count(dataset) * 4;
 	}
 	pe_cut_divide(&cut, rows, memory, entry);
 	pe_unit_key_load(dataset, cut.key);
@@ -686,10 +686,13 @@ charge_and_read(void *argument)
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
-	scan.distributed = pe_shards_hold(relation);
+	scan.distributed = pe_shards_hold_rows(visit->dataset);
+	if (scan.distributed && proof != NULL)
+		pe_shards_check_view(visit->dataset, proof->has_settings);
 	/* while an error is free: each node is there, and has nothing that this transaction wrote */
 	if (scan.distributed)
-		(void) pe_shards_blocks(relation);
+		foreach(cell, tables)
+			(void) pe_shards_blocks(lfirst_oid(cell));
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();

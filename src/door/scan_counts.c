@@ -240,6 +240,24 @@ sums_unit_cells(const pe_question *question)
 	return pe_sums_product(question->sums.sums, question->domain);
 }
 
+/*
+ * Of a table by groups and by values, which are last: leaves in front of it the
+ * numbers of values of each group, and returns how many groups there are.
+ */
+static int64
+count_values(counting *c, int32 table)
+{
+	const pe_tables *tables = c->question->sums.tables;
+	const pe_attribute *values =
+		&c->question->domain->attribute[pe_sum_counted_attribute(&c->question->sums.sums->sum[table])];
+	int32		cells = pe_attribute_cells(values);
+	int64		groups = (tables->first[table + 1] - tables->first[table]) / cells;
+	int64	   *count = c->counts + tables->first[table];
+
+	pe_sum_distinct(count, groups, cells, pe_attribute_ordered_cells(values), count);
+	return groups;
+}
+
 static void
 sums_columns(counting *c)
 {
@@ -252,6 +270,8 @@ sums_columns(counting *c)
 		int64_t		from = first[question->sums.first_table[i]];
 		int64_t		cells = first[question->sums.first_table[i + 1]] - from;
 
+		if (question->sums.part[i].distinct)
+			cells = count_values(c, question->sums.first_table[i]);
 		if (question->sums.column_of[i] != NULL)
 			add_up(c->counts + from, cells, question->sums.column_of[i], to);
 		else

@@ -225,6 +225,7 @@ texts_of(List *list)
 	return text;
 }
 
+/* Or values: those of two groups do not add up either. */
 static bool
 counts_people(const pe_select *s)
 {
@@ -234,7 +235,7 @@ counts_people(const pe_select *s)
 	{
 		const TargetEntry *entry = lfirst(cell);
 
-		if (IsA(entry->expr, Aggref) && pe_target_counts_units(s->sight, (const Aggref *) entry->expr))
+		if (IsA(entry->expr, Aggref) && pe_target_counts_distinct(s->sight, (const Aggref *) entry->expr))
 			return true;
 	}
 	return false;
@@ -997,39 +998,21 @@ is_beyond(const pe_public_attribute *a, Oid collation, Datum one, Datum other, b
 	return greatest ? order > 0 : order < 0;
 }
 
-/* Whether a level is equal to one before it that can occur, in a collation that has other bytes equal. */
-static bool
-occurs_before(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, int32 cell)
-{
-	const pe_public_attribute *a = &s->sight->declared->attribute[t->attribute];
-
-	if (pe_names_is_bytewise(s->sight->names, t->collation))
-		return false;
-	for (int32 i = 0; i < cell; i++)
-		if (may_occur(s, t, row, i) &&
-			pe_same_value(pe_names_type(s->sight->names, a->type), t->collation, a->low[i], false, a->low[cell], false))
-			return true;
-	return false;
-}
-
 static void
 put_declared(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
 {
 	const pe_public_attribute *a = &s->sight->declared->attribute[t->attribute];
 	bool		greatest = t->kind == PE_TARGET_GREATEST;
-	int64		count = 0;
 
+	*isnull = true;
 	for (int32 cell = 0; cell < a->ordered; cell++)
 	{
-		if (!may_occur(s, t, row, cell) || (t->kind == PE_TARGET_DISTINCT && occurs_before(s, t, row, cell)))
+		if (!may_occur(s, t, row, cell))
 			continue;
-		if (count++ == 0 ||
-			(t->kind != PE_TARGET_DISTINCT && is_beyond(a, t->collation, end_of(a, cell, greatest), *value, greatest)))
+		if (*isnull || is_beyond(a, t->collation, end_of(a, cell, greatest), *value, greatest))
 			*value = end_of(a, cell, greatest);
+		*isnull = false;
 	}
-	*isnull = count == 0 && t->kind != PE_TARGET_DISTINCT;
-	if (t->kind == PE_TARGET_DISTINCT)
-		*value = Int64GetDatum(count);
 }
 
 /* The bits of GROUPING(): 1 for each expression that is not in the row's set. */

@@ -483,6 +483,13 @@ use_units(translation *t)
 	use(t, "count(distinct unit)", false);
 }
 
+/* An attribute named unit is not the word. */
+static const char *
+quoted_for_distinct(const char *name)
+{
+	return strcmp(name, "unit") == 0 ? "\"unit\"" : quote_identifier(name);
+}
+
 /* Whether the argument has the values of the column as they are declared. */
 static bool
 is_of_type(const translation *t, int column)
@@ -504,9 +511,9 @@ use_declared(translation *t, pe_target_kind kind)
 	{
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
 		pe_refuse_translation(psprintf("%s of an expression", t->name),
-							  "min, max and count(DISTINCT) tell what is declared of a column.");
+							  "min and max tell what is declared of a column.");
 	}
-	if (kind != PE_TARGET_DISTINCT && !is_of_type(t, column))
+	if (!is_of_type(t, column))
 		pe_refuse_translation(psprintf("%s of a column that is cast", t->name), "Cast the result.");
 	t->target->kind = kind;
 	t->target->is_linear = false;
@@ -515,13 +522,50 @@ use_declared(translation *t, pe_target_kind kind)
 	t->target->filter = t->filter;
 }
 
+/* Once per session. */
+static void
+tell_distinct(const char *name)
+{
+	static bool is_told = false;
+
+	if (!is_told)
+		ereport(NOTICE,
+				(errmsg("count(DISTINCT %s) counts the values that occur, with noise, and is charged",
+						quote_identifier(name)),
+				 errdetail("In earlier versions it was the number of declared values, which dp.attributes shows, "
+						   "free.")));
+	is_told = true;
+}
+
+/* Of a column as it is, or a cast that keeps apart what differs. */
+static void
+use_distinct(translation *t)
+{
+	int			column = pe_sight_column(t->sight, argument(t, 0));
+
+	if (column < 0)
+	{
+		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
+		pe_refuse_translation("count(DISTINCT) of an expression",
+							  "count(DISTINCT) counts the values of a column.");
+	}
+	if (t->wanted->apart)
+		pe_refuse_translation("count(DISTINCT) over a cube",
+							  "A cube has counts and sums. Ask the dataset, by dp.expose of it.");
+	if (!pe_names_is_bytewise(t->sight->names, t->aggregate->inputcollid))
+		pe_refuse_translation("count(DISTINCT) in a collation that has different texts equal",
+							  "Use the collation of the column, or COLLATE \"C\".");
+	tell_distinct(t->sight->declared->attribute[column].name);
+	use(t, psprintf("count(distinct %s)", quoted_for_distinct(t->sight->declared->attribute[column].name)), false);
+}
+
 static void
 count_distinct(translation *t)
 {
 	if (pe_sight_column(t->sight, argument(t, 0)) == PE_COLUMN_UNIT)
 		use_units(t);
 	else
-		use_declared(t, PE_TARGET_DISTINCT);
+		use_distinct(t);
 }
 
 /* count(x): rows where x is there. */
@@ -839,21 +883,23 @@ is_of_own(const pe_named_function *function)
 }
 
 bool
-pe_target_counts_units(const pe_sight *s, const Aggref *aggregate)
+pe_target_counts_distinct(const pe_sight *s, const Aggref *aggregate)
 {
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
 
-	if (aggregate->aggdistinct != NIL)
-		return pe_sight_column(s, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) == PE_COLUMN_UNIT;
-	return is_of_own(function) && strcmp(function->name, "people") == 0;
+	return aggregate->aggdistinct != NIL || (is_of_own(function) && strcmp(function->name, "people") == 0);
 }
 
-/* Only count can be of distinct values, and only percentiles have an order. */
+/* Only counts and what is declared can be of distinct values, and only percentiles have an order. */
 static void
 check_form(const translation *t)
 {
-	if (t->aggregate->aggdistinct != NIL && strcmp(t->name, "count") != 0)
-		pe_refuse_translation(psprintf("%s(DISTINCT ...)", t->name), ANSWERED);
+	bool		extreme = strcmp(t->name, "min") == 0 || strcmp(t->name, "max") == 0;
+
+	if (t->aggregate->aggdistinct != NIL && strcmp(t->name, "count") != 0 && !extreme)
+		pe_refuse_translation(psprintf("%s(DISTINCT ...)", t->name),
+							  "A value counts once, however many rows have it: it is no sum over rows. Use "
+							  "count(DISTINCT x), or the aggregate of all rows.");
 	if (t->aggregate->aggorder != NIL && !AGGKIND_IS_ORDERED_SET(t->aggregate->aggkind) &&
 		t->aggregate->aggdistinct == NIL)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);

@@ -34,8 +34,7 @@ typedef enum pe_target_kind
 	PE_TARGET_SUM,				/* of terms */
 	PE_TARGET_MEAN,				/* a sum of terms, divided by another one */
 	PE_TARGET_LEAST,			/* what is declared of an attribute */
-	PE_TARGET_GREATEST,
-	PE_TARGET_DISTINCT
+	PE_TARGET_GREATEST
 } pe_target_kind;
 
 typedef enum pe_figure
@@ -65,7 +64,7 @@ typedef struct pe_target_of_select
 extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where,
 												   const Aggref *aggregate, pe_wanted *wanted);
 
-/* Whether an aggregate counts units. */
-extern bool pe_target_counts_units(const pe_sight *sight, const Aggref *aggregate);
+/* Whether an aggregate counts units, or values. */
+extern bool pe_target_counts_distinct(const pe_sight *sight, const Aggref *aggregate);
 
 #endif

@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "ledger/families.h"
 #include "ledger/relation.h"
 #include "ledger/shards.h"
 #include "server/access.h"
@@ -51,33 +52,117 @@ pe_shards_hold(Oid relation)
 }
 
 bool
-pe_shards_are_by(Oid relation, const char *unit)
+pe_shards_hold_rows(const pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	if (!citus_is_installed())
+		return false;
+	foreach(cell, pe_families_tables(dataset))
+		if (pe_shards_hold(lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+/* Whether each table is distributed by the hash of this column. */
+static bool
+are_by(Oid relation, const char *column)
 {
 	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.unnest($1) AS r "
 		"LEFT JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid::oid = r "
 		"WHERE p.logicalrelid IS NULL OR p.partmethod <> 'h' OR p.partkey IS NULL "
-		"OR pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) <> $2", 2, {OIDARRAYOID, TEXTOID}};
+		"OR pg_catalog.quote_ident(pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)) <> $2", 2,
+		{OIDARRAYOID, TEXTOID}};
 	pe_access	access;
 	Datum		values[2];
 	bool		others;
 
-	if (!pe_shards_hold(relation))
-		return false;
 	values[0] = relation_and_heirs(relation);
-	values[1] = CStringGetTextDatum(unit);
+	values[1] = CStringGetTextDatum(column);
 	pe_access_begin_reading(&access);
 	others = pe_access_read(&find, values, NULL) != 1 || pe_access_int64(0, 1) != 0;
 	pe_access_end(&access);
 	return !others;
 }
 
+/* Equal values of all these distributed tables are on one node, in shards that are joined there. */
+static bool
+are_together(List *relations)
+{
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(DISTINCT colocationid) "
+		"FROM pg_catalog.pg_dist_partition WHERE logicalrelid::oid = ANY ($1)",
+	1, {OIDARRAYOID}};
+	Datum		values[1] = {pe_oid_array(pe_families_heirs(relations))};
+	pe_access	access;
+	bool		together;
+
+	pe_access_begin_reading(&access);
+	together = pe_access_read(&find, values, NULL) == 1 && pe_access_int64(0, 1) == 1;
+	pe_access_end(&access);
+	return together;
+}
+
+/* Of a public table: its rows are not in shards that only some of the nodes have. */
+static bool
+is_divided(Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_partition "
+		"WHERE logicalrelid::oid = ANY ($1) AND partmethod <> 'n'",
+	1, {OIDARRAYOID}};
+
+	return number_of(&find, relation) > 0;
+}
+
+bool
+pe_shards_have_units(const pe_dataset *dataset)
+{
+	static const char by[] = "column ";
+	ListCell   *cell;
+
+	if (!citus_is_installed())
+		return false;
+	foreach(cell, pe_families_of(dataset))
+	{
+		const pe_family *family = lfirst(cell);
+
+		if (family->is_past)
+			continue;
+		if (family->is_public ? is_divided(family->relation)
+			: strncmp(family->rule, by, strlen(by)) != 0 || !are_by(family->relation, family->rule + strlen(by)))
+			return false;
+	}
+	return are_together(pe_families_private(dataset));
+}
+
+void
+pe_shards_check_view(const pe_dataset *dataset, bool has_settings)
+{
+	if (!pe_shards_hold_rows(dataset))
+		return;
+	if (!pe_shards_have_units(dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows of one \"%s\" of the view may be on several nodes", dataset->unit),
+				 errdetail("Each private table must be distributed by the column that says whose its rows are, "
+						   "all of them co-located; public tables must be reference tables, or local."),
+				 errhint("create_distributed_table('orders', 'customer_id', colocate_with => 'customers'), "
+						 "create_reference_table('products').")));
+	if (has_settings)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the view over distributed tables has an expression that depends on settings"),
+				 errdetail("Settings such as TimeZone are those of each node."),
+				 errhint("Name the time zone: AT TIME ZONE 'UTC'.")));
+}
+
 int64
-pe_shards_count(Oid relation)
+pe_shards_count(const pe_dataset *dataset)
 {
 	static pe_statement find = {NULL, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_shard "
 		"WHERE logicalrelid::oid = ($1)[1]", 1, {OIDARRAYOID}};
+	List	   *tables = pe_families_private(dataset);
 
-	return citus_is_installed() ? Max(number_of(&find, relation), 1) : 1;
+	return citus_is_installed() && tables != NIL ? Max(number_of(&find, linitial_oid(tables)), 1) : 1;
 }
 
 List *

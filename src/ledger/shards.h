@@ -15,17 +15,29 @@
 
 #include "nodes/pg_list.h"
 
+#include "ledger/dataset.h"
+
 /* Whether the rows of a relation, or of one that inherits from it, are in shards. */
 extern bool pe_shards_hold(Oid relation);
 
-/*
- * Whether all rows of a unit, which is a column, are in one shard: each table is distributed by the hash
- * of this column, and equal values have equal hashes.
- */
-extern bool pe_shards_are_by(Oid relation, const char *unit);
+/* Whether rows of a dataset are in shards: those of its table, or of one that its view reads. */
+extern bool pe_shards_hold_rows(const pe_dataset *dataset);
 
-/* How many shards a relation has, without those that inherit from it; at least 1. */
-extern int64 pe_shards_count(Oid relation);
+/*
+ * Whether all rows of a unit are in one shard: each private table is distributed by the hash of the column
+ * that says whose its rows are, equal values have equal hashes, and shards of all these tables that belong
+ * together are on one node.  Public tables are on every node, or on this one alone.
+ */
+extern bool pe_shards_have_units(const pe_dataset *dataset);
+
+/* How many shards the first private table has, without those that inherit from it; at least 1. */
+extern int64 pe_shards_count(const pe_dataset *dataset);
+
+/*
+ * 0A000 for a view over distributed tables whose units are not each in one shard, or with an expression that
+ * depends on settings: those of this session do not reach the nodes.
+ */
+extern void pe_shards_check_view(const pe_dataset *dataset, bool has_settings);
 
 /* The relations of this node that are shards of one of these. */
 extern List *pe_shards_here(List *relations);

@@ -122,21 +122,6 @@ pe_view_check_time(const pe_dataset *dataset, bool append_only)
 		check_time(pe_view_prove_anew(dataset, &proved), append_only);
 }
 
-/* Rows of a distributed table are cut where they are, and a join of such tables is not looked at yet. */
-static void
-check_one_node(const pe_dataset *declared)
-{
-	ListCell   *cell;
-
-	foreach(cell, declared->families)
-		if (pe_shards_hold(((pe_family *) lfirst(cell))->relation))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("table \"%s\" of the view is distributed",
-							get_rel_name(((pe_family *) lfirst(cell))->relation)),
-					 errhint("Register the distributed table, or a view over tables of this node.")));
-}
-
 static void
 check_multiplied(const pe_dataset *declared, const pe_view_proof *proof)
 {
@@ -189,7 +174,7 @@ pe_view_declare(pe_dataset *declared, List *public_tables)
 	check_served(declared);
 	(void) pe_unit_column_type(declared->relation, declared->unit);
 	proof = pe_view_prove_declared(declared, public_tables);
-	check_one_node(declared);
+	pe_shards_check_view(declared, proof->has_settings);
 	check_multiplied(declared, proof);
 }
 
@@ -199,7 +184,7 @@ pe_view_renew(const pe_dataset *dataset)
 	pe_dataset	proved;
 	pe_view_proof *proof = pe_view_prove_anew(dataset, &proved);
 
-	check_one_node(&proved);
+	pe_shards_check_view(&proved, proof->has_settings);
 	if (dataset->time_attribute != NULL)
 		check_time(proof, dataset->append_only);
 	if (proof->multiplies)

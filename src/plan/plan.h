@@ -99,6 +99,7 @@ typedef struct pe_plan_part
 	 */
 	int32_t		cells;
 	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
+	bool		distinct;		/* values are counted, not rows; cells and lost are 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 
 	/*
@@ -258,7 +259,7 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules,
 								  pe_accounting accounting, int64_t nano);
 
-/* Whether it counts rows that the cut leaves: not units, or rows that it left out. */
+/* Whether it adds up rows that the cut leaves: not units, values, or rows that it left out. */
 extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
 /* Whether a part is the second one of a pair: its share is that of the first. */
@@ -358,8 +359,9 @@ extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
 
 /*
  * Whether of parts of one table each row is in the same cell, and their counts
- * count every row that another one counts, as N of them says: the door asks it
- * too.  tables: of the sums; column_of: of each part, as the door reads it.
+ * count every row that another one counts, as N of them says, and of values that
+ * are counted each table is by them last: the door asks it too.  tables: of the
+ * sums; column_of: of each part, as the door reads it.
  */
 extern bool pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables,
 								 int32_t *const *column_of);

@@ -17,13 +17,16 @@
  *												   distance (strategy/strategy.h)
  *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
  *		lost		as rows of counts, for at most `lost` rows of a unit in place of k
+ *		distinct	as rows of counts: what a unit adds to numbers of values is what k rows add (domain/sums.h)
  *
  * Rows that the cut left out (PE_SUM_LOST) are counted of each unit up to a
  * number of their own, so that a unit with any number of rows adds a bounded
  * vector.  A unit whose rows are left out has k rows that count, too: it adds
  * to the other parts and to this one, and the shares of both pay for it.  No
  * share is spared by a row being in one of them alone, as neighbours differ in
- * units.
+ * units.  Values (PE_SUM_DISTINCT) are no sum over rows: a row adds to them or not
+ * as other rows are there.  So they, too, stand outside N, and their share is
+ * subtracted from that of all others.
  *
  * Of blocks (blocks/blocks.h) A_i is the stack of all of them, each scaled by
  * its share: no column is longer than 1, and |a| = 1.  Block b of part i is
@@ -149,11 +152,11 @@ unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure
 static void
 check_part(const pe_plan_part *part)
 {
-	bool		by_unit = part->cells > 0 || part->lost > 0;
+	int			kinds = (part->cells > 0) + (part->lost > 0) + part->distinct;
 
-	if (part->cells < 0 || part->lost < 0 || (part->cells > 0 && part->lost > 0) || part->bound < 1 ||
-		(by_unit && (part->is_signed || part->bound != 1 || part->apart > 0 || (part->needs | part->lacks) != 0)) ||
-		(part->cells > 0 && part->strategy->blocks != NULL))
+	if (part->cells < 0 || part->lost < 0 || kinds > 1 || part->bound < 1 ||
+		(kinds > 0 && (part->is_signed || part->bound != 1 || part->apart > 0 || (part->needs | part->lacks) != 0)) ||
+		((part->cells > 0 || part->distinct) && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
 }
 
@@ -575,7 +578,8 @@ has_limit(const pe_plan_part *part, const pe_sum *sum)
 {
 	bool		lost = sum->kind == PE_SUM_LOST;
 
-	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0);
+	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0) &&
+		part->distinct == (sum->kind == PE_SUM_DISTINCT);
 }
 
 /* No row is said not to count in a part that does. */
@@ -637,6 +641,13 @@ are_sides(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
 	return true;
 }
 
+/* Whether the table of what counts values is by them last, behind the groups. */
+static bool
+values_are_last(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, int32_t t)
+{
+	return !part->distinct || tables->set[t] >> pe_sum_counted_attribute(&sums->sum[t]) == 1;
+}
+
 bool
 pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables, int32_t *const *column_of)
 {
@@ -647,6 +658,8 @@ pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *
 	{
 		int32_t		q = 0;
 
+		if (!values_are_last(&part[i], sums, tables, p))
+			return false;
 		for (int j = 0; j < plan->parts; q += tables_of_part(&part[j++]))
 			if (i != j && part[i].table > 0 && part[i].table == part[j].table &&
 				(column_of[i] != column_of[j] || !counts_alike(&part[i], sums, tables, p, q) ||

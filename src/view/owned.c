@@ -535,9 +535,27 @@ own(const pe_standing *standing, pe_source *source, pe_refusal **why)
 	return source->kind == PE_SOURCE_TABLE ? own_table(standing, source) : own_block(standing, source, why);
 }
 
+/* The number of a column that equals the unit and is doubtful; 0: none. */
+static AttrNumber
+doubtful_column(const pe_standing *standing, const pe_source *source)
+{
+	pe_ties    *ties = pe_ties_from(standing->block, start_from(standing, source->number), standing->goal->given);
+
+	if (OidIsValid(standing->goal->table) || source->kind != PE_SOURCE_TABLE)
+		return 0;
+	for (AttrNumber number = 1; number <= list_length(source->entry->eref->colnames); number++)
+		if (pe_tied(ties, (pe_column) {standing->block, source->number, number},
+					*(pe_column *) linitial(standing->unit)) &&
+			is_doubtful(standing, ties, source, number))
+			return number;
+	return 0;
+}
+
 static pe_refusal *
 refuse_source(const pe_standing *standing, const pe_source *source, pe_refusal *inner)
 {
+	AttrNumber	number = inner == NULL ? doubtful_column(standing, source) : 0;
+
 	if (inner != NULL)
 		return inner;
 	if (standing->block->prover->chosen != NIL && source->kind == PE_SOURCE_TABLE)
@@ -547,6 +565,14 @@ refuse_source(const pe_standing *standing, const pe_source *source, pe_refusal *
 										"rows of others.",
 										chosen_rule(standing->block->prover, source->family)),
 							   "Join it in all places by the same column, or by the same foreign key.");
+	if (number > 0)
+		return pe_refusal_make(psprintf("\"%s\" in %s may not belong to the unit that it is joined to", source->name,
+										standing->block->name),
+							   psprintf("Its column \"%s\" equals %s, but no foreign key says that these are the same "
+										"thing.", get_attname(source->relation, number, false),
+										unit_words(standing->goal)),
+							   "Add the foreign key, or give it in keys: keys => '{\"visits(patient_id) -> "
+							   "patients(patient_id)\"}'.");
 	return pe_refusal_make(psprintf("\"%s\" in %s belongs to no unit", source->name, standing->block->name),
 						   psprintf("No column of it equals %s in all rows, and no foreign key of it leads to a "
 									"relation that belongs to one; equalities of plain columns in WHERE and ON count, "

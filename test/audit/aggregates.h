@@ -5,7 +5,8 @@
  * The sums, their shares and the plan are the product's; rows are read by its accumulator, those of
  * people with a cut.  A cell of the matrix is a kind of row: a group and a number, or, for
  * people, which are counted once in a group, a set of groups that a unit is in; where rows that the cut
- * left out are counted, how many rows a unit has in a group.  A row of the matrix is a
+ * left out are counted, how many rows a unit has in a group.  Where values are counted each row of a
+ * neighbour has one that no other row has, and all others have the same.  A row of the matrix is a
  * measurement; it counts in squared distances (PE_PURE: in distances) as much as its noise is smaller, in
  * parts of which WHOLE are the charge, rounded down.
  */
@@ -24,17 +25,21 @@ typedef struct aggregate_case
 	int			groups;
 	int			m;				/* cells of a unit; 0: rows */
 	int			lost;			/* rows of a unit beyond the one that counts; 0: they are not counted */
+	int			values;			/* of another attribute, y; 0: there is none */
 	bool		rest;			/* rows without x are counted beside all */
 } aggregate_case;
 
+#define MAX_VALUES 40
+
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, false},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, false},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, false},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, false},
-	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, false},
-	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, true},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, false},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0, false},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0, false},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0, false},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0, false},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0, false},
+	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, 0, true},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0, false},
+	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, 40, false},
 };
 
 /* Of the subject that was prepared last. */
@@ -118,7 +123,8 @@ plan_aggregates(const subject *s)
 	{
 		if (!pe_aggregate_parse(agg.of->text[count], NULL, &aggregate[count], &error))
 			pe_bug(error.message);
-		aggregate[count].number[0] = aggregate[count].column[0] != NULL ? 0 : -1;
+		aggregate[count].number[0] = aggregate[count].column[0] != NULL && aggregate[count].kind != PE_AGG_DISTINCT ? 0 : -1;
+		aggregate[count].attribute = aggregate[count].kind == PE_AGG_DISTINCT ? 1 : -1;
 	}
 	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1};
 	agg.cells = (pe_strategy) {.classes = agg.of->groups, .columns = agg.of->groups, .rows = agg.of->groups, .inner = agg.of->groups, .objective = 1};
@@ -133,7 +139,7 @@ plan_aggregates(const subject *s)
 		agg.part[i] = (pe_plan_part) {
 			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum),
 			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0,
-			.table = !pe_sum_is_by_unit(sum), .pair = is_in_pair(sum)
+			.distinct = sum->kind == PE_SUM_DISTINCT, .table = pe_sum_is_of_cells(sum), .pair = is_in_pair(sum)
 		};
 		lost[i] = sum->kind == PE_SUM_LOST;
 		if (!pe_plan_part_sensitivity(&agg.part[i], &added, accounting, &sensitivity))
@@ -164,19 +170,26 @@ write_aggregate_spec(void)
 {
 	uint32_t	set[PE_AGG_SUMS];
 	const pe_tables tables = {.tables = agg.sums.sums, .set = set};
-	pe_domain	domain = {.attributes = 1};
-	pe_attribute *group = &domain.attribute[0];
+	pe_domain	domain = {.attributes = agg.of->values > 0 ? 2 : 1};
 
-	*group = (pe_attribute) {
-		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP,
-		.points = agg.of->groups, .point = pe_alloc((size_t) agg.of->groups, sizeof(pe_point))
-	};
-	for (int i = 0; i < agg.of->groups; i++)
-		group->point[i].i = i;
-	if (pe_attribute_prepare(group) != PE_DOMAIN_OK || pe_domain_prepare(&domain) != PE_DOMAIN_OK)
+	for (int a = 0; a < domain.attributes; a++)
+	{
+		int			points = a == 0 ? agg.of->groups : agg.of->values;
+		pe_attribute *attribute = &domain.attribute[a];
+
+		*attribute = (pe_attribute) {
+			.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP,
+			.points = points, .point = pe_alloc((size_t) points, sizeof(pe_point))
+		};
+		for (int i = 0; i < points; i++)
+			attribute->point[i].i = i;
+		if (pe_attribute_prepare(attribute) != PE_DOMAIN_OK)
+			pe_bug("no attribute");
+	}
+	if (pe_domain_prepare(&domain) != PE_DOMAIN_OK)
 		pe_bug("no domain");
 	for (int i = 0; i < agg.sums.sums; i++)
-		set[i] = 1;
+		set[i] = agg.sum[i].kind == PE_SUM_DISTINCT ? 3 : 1;
 	agg.spec_size = PE_READING_HEAD + pe_sums_size(&agg.sums, &tables, &domain, NULL);
 	agg.spec = pe_alloc(agg.spec_size, 1);
 	pe_reading_write(PE_READ_SUMS, agg.spec);
@@ -202,7 +215,7 @@ row_of_kind(int kind)
 {
 	int32_t		most = agg.sums.number[0].most;
 	int			place = kind % PLACES;
-	pe_sum_row	row = {.has = PE_HAS_ATTRIBUTE(0) | (place < 3 ? PE_HAS_NUMBER(0) : 0), .counts = true};
+	pe_sum_row	row = {.has = 3 * PE_HAS_ATTRIBUTE(0) | (place < 3 ? PE_HAS_NUMBER(0) : 0), .counts = true};
 
 	row.coordinate[0] = kind / PLACES;
 	row.number[0] = place == 0 ? most : place == 1 ? -most : 0;
@@ -300,14 +313,40 @@ add_unit(pe_accumulator *a, uint64_t unit, int kind)
 		add_row_of_unit(a, unit, kind / PLACES * PLACES + row % PLACES);
 }
 
+/* The value of row i of a kind, of those that are in all neighbours below 0. */
+static int32_t
+value_of_row(int cell, int i)
+{
+	return agg.of->values == 0 || i < 0 ? 0 : 1 + (4 * cell + i) % (agg.of->values - 1);
+}
+
+/* Of tables by groups, and by values. */
+static void
+count_values(int64_t *result)
+{
+	for (int i = 0; i < agg.sums.sums; i++)
+	{
+		int32_t		values = agg.sum[i].kind == PE_SUM_DISTINCT ? agg.of->values : 1;
+		int64_t    *to = result + i * agg.of->groups;
+
+		if (values == 1)
+			continue;
+		pe_sum_distinct(to, agg.of->groups, values, values, to);
+		memmove(to + agg.of->groups, to + agg.of->groups * values, (size_t) (agg.sums.sums - i - 1) * (size_t) agg.of->groups * sizeof(*to));
+	}
+}
+
 /* A table with the rows, or the one unit, of c and some that are in all neighbours; read as the server reads it. */
 static void
 measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 {
 	const pe_cut cut = {.key = {7}, .limit = 1000, .max_rows = 1, .range = 0, .ranges = 1};
-	int64_t		result[MAX_ROWS];
+	int64_t		result[MAX_ROWS + 2 * MAX_VALUES];
+	size_t		rows = (size_t) s->a.rows;
 	pe_accumulator a;
 
+	if (agg.of->values > 0)
+		rows += (size_t) (agg.of->groups * (agg.of->values - 1));
 	if (!pe_accumulator_begin(&a, agg.spec, agg.spec_size, has_units() ? &cut : NULL))
 		pe_bug("no accumulator");
 	for (int cell = 0; cell < s->a.cells; cell++)
@@ -315,15 +354,17 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 		{
 			pe_sum_row	row = row_of_kind(cell);
 
+			row.coordinate[1] = value_of_row(cell, i);
 			if (has_units())
 				add_unit(&a, (uint64_t) (100 * cell + i), cell);
 			else
 				pe_accumulator_add_sum_row(&a, &row);
 		}
-	if (pe_accumulator_finish(&a) != (size_t) s->a.rows * sizeof(int64_t))
+	if (pe_accumulator_finish(&a) != rows * sizeof(int64_t))
 		pe_bug("other sums");
 	pe_accumulator_result(&a, (char *) result);
 	pe_accumulator_free(&a);
+	count_values(result);
 	for (int i = 0; i < s->a.rows; i += agg.of->groups)
 		pe_strategy_apply(&agg.cells, result + i, y + i);
 }

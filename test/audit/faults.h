@@ -451,6 +451,7 @@ static const fault faults[] = {
 	{"each part of an average pays with all", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
 	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},
+	{"values pay with all, and so do rows", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "values", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"dropped rows as one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3}, lost_rows_as_one},
 	{"dropped rows as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3}, lost_rows_as_one},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},

@@ -160,6 +160,71 @@ for my $table (qw(by_unit units_by_row))
 cmp_ok($sent{by_unit}, '<', 1000, 'shards by unit: a state of a few hundred bytes');
 cmp_ok($sent{units_by_row}, '>', 20000, 'shards by row: a state with the rows of units');
 
+# ---- Views: tables that are distributed by the unit are joined in each shard ----
+
+my $joined = 'SELECT v.unit, p.region, v.grp, v.y, v.x FROM visits_%1$s v JOIN people_%1$s p USING (unit) JOIN kinds_%1$s k USING (grp)';
+for my $of (qw(here there))
+{
+	ask_ok($node, 'curator', qq{
+		CREATE TABLE people_$of (unit int PRIMARY KEY, region int);
+		CREATE TABLE visits_$of (unit int NOT NULL, id int, grp int, y int, x float8, at timestamptz, PRIMARY KEY (unit, id));
+		CREATE TABLE kinds_$of (grp int PRIMARY KEY, label text);
+		GRANT SELECT ON kinds_$of TO PUBLIC});
+}
+ask_ok($node, 'curator', qq{$distribute;
+	SELECT create_distributed_table('people_there', 'unit'), create_distributed_table('visits_there', 'unit', colocate_with => 'people_there'), create_reference_table('kinds_there')});
+for my $of (qw(here there))
+{
+	ask_ok($node, 'curator', qq{
+		ALTER TABLE visits_$of ADD FOREIGN KEY (unit) REFERENCES people_$of;
+		INSERT INTO people_$of SELECT u, u % 8 FROM generate_series(0, $rows / 3) u;
+		INSERT INTO visits_$of SELECT unit, id, grp, y, x, '2020-01-01' FROM flat;
+		INSERT INTO kinds_$of VALUES (1, 'one'), (3, 'three');
+		CREATE VIEW joined_$of AS } . sprintf($joined, $of) . qq{;
+		SELECT dp.create_dataset('joined_$of', 'joined_$of', epsilon => 1e5, unit => 'unit', max_rows => 2);
+		SELECT dp.add_attribute('joined_$of', 'region', '{0,1,2,3,4,5,6,7}'::int[]);
+		SELECT dp.add_attribute('joined_$of', 'grp', '{1,3}'::int[]);
+		SELECT dp.add_attribute('joined_$of', 'y', '{0,1}'::int[]);
+		SELECT dp.add_attribute('joined_$of', 'x', -1::float8, 1::float8, 8);
+		SELECT dp.grant_budget('joined_$of', 'ann', 1e5);
+		SELECT dp.expose('joined_$of', 'public.joined_${of}_v', epsilon => 3e3);
+		GRANT SELECT ON public.joined_${of}_v TO ann});
+}
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset d SET unit_key = f.unit_key FROM dp_ledger.dataset f WHERE f.dataset = 'joined_here'});
+is(answers('joined_there'), answers('joined_here'), 'a view: the same integers from 16 shards as from this node');
+my $of_joined = q{SELECT array_agg(estimate::bigint ORDER BY query) FROM dp.histogram('joined_there', 'region', rho => 1000, fresh => true)};
+@start = map { -s $_->logfile } @worker;
+ask_ok($node, 'ann', $of_joined);
+is($sent_since->(), 16, 'a partial aggregate on each of 16 shards');
+my ($part, $join) = slurp_file($worker[0]->logfile, $start[0]) =~ /SELECT (?:pg_catalog\.)?(worker_partial_agg\(\S*read_records\b.*?\)) AS read_records FROM (\(\(public\.visits_there_.*?) WHERE true/ or die 'no statement';
+like($join, qr/^(?=.*people_there_\d+)(?=.*kinds_there_\d+)/, 'of the join there');
+cmp_ok(ask_ok($worker[0], 'curator', "SELECT length($part\::text) FROM $join"), '<', 1000, 'which cuts units where they are: counts travel');
+# EXPLAIN of such a statement
+my ($specification, $cut) = $part =~ /'(\\x[0-9a-f]+)'::bytea, '(\\x[0-9a-f]+)'::bytea/;
+my $shown = ask_ok($node, 'curator', "SET citus.explain_all_tasks = on; EXPLAIN (VERBOSE, COSTS OFF) SELECT dp_internal.read_records('$specification', '$cut', ROW(t.unit, t.region)) FROM public.joined_there t");
+is(scalar(() = $shown =~ /Output: worker_partial_agg\(/g), 16, 'EXPLAIN: worker_partial_agg on 16 shards');
+is(scalar(() = $shown =~ /(?:Hash|Merge) Join|Nested Loop/g), 2 * 16, 'and both joins on each');
+# what changes behind it is seen before the charge
+$before = all_charges($node);
+ask_ok($node, 'curator', q{SELECT update_distributed_table_colocation('visits_there', colocate_with => 'none')});
+is(refusal('ann', $node, $of_joined), '0A000', 'tables that are no longer co-located are refused');
+ask_ok($node, 'curator', q{SELECT update_distributed_table_colocation('visits_there', colocate_with => 'people_there')});
+is(all_charges($node), $before, 'and free');
+like(refusal('ann', $node, $of_joined), qr/^accepted/, 'then it is as before');
+# what is not by the unit, or not everywhere
+ask_ok($node, 'curator', qq{
+	CREATE TABLE visits_by_id (LIKE visits_here);
+	CREATE TABLE kinds_there_by_grp (LIKE kinds_here INCLUDING INDEXES);
+	GRANT SELECT ON kinds_there_by_grp TO PUBLIC;
+	$distribute;
+	SELECT create_distributed_table('visits_by_id', 'id'), create_distributed_table('kinds_there_by_grp', 'grp', colocate_with => 'none');
+	CREATE VIEW by_id AS SELECT unit, grp FROM visits_by_id;
+	CREATE VIEW half_here AS SELECT v.unit, p.region FROM visits_there v JOIN people_here p USING (unit);
+	CREATE VIEW divided AS SELECT v.unit, k.label FROM visits_there v JOIN kinds_there_by_grp k USING (grp);
+	CREATE VIEW by_settings AS SELECT unit, at::date AS day FROM visits_there});
+is(refusal('curator', $node, "SELECT dp.create_dataset('$_', '$_', epsilon => 1, unit => 'unit', max_rows => 2)"), '0A000', "view $_ is refused")
+  for qw(by_id half_here divided by_settings);
+
 # ---- Who may register and write what ----
 
 is(refusal('curator', $worker[0], "SELECT dp.create_dataset('shard', '$shard', epsilon => 1)"), '0A000', 'a shard is no dataset');

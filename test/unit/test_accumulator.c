@@ -1117,6 +1117,123 @@ test_lost(void **unused)
 	}
 }
 
+/* ------------------------------------------------------------------
+ * Values that occur
+ * ------------------------------------------------------------------
+ */
+
+/* By the first attribute, and of all: values of the second, the ordered cells of it; and rows. */
+static bytes
+distinct_spec(void)
+{
+	pe_domain	domain = {.attributes = 2};
+	uint32_t	set[] = {3, 2, 1};
+	pe_sum		sum[] = {
+		{.kind = PE_SUM_DISTINCT, .needs = PE_HAS_ATTRIBUTE(1)},
+		{.kind = PE_SUM_DISTINCT, .needs = PE_HAS_ATTRIBUTE(1)}, {.kind = PE_SUM_ONE}
+	};
+	const pe_tables tables = {.tables = lengthof(set), .set = set};
+	pe_sums		sums = {.dropping = 1, .sum = sum, .sums = lengthof(sum)};
+	bytes		spec;
+
+	for (int a = 0; a < 2; a++)
+		domain.attribute[a] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	spec = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
+	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD);
+	pe_domain_free(&domain);
+	return spec;
+}
+
+/* Of groups, and the last one of all: values that occur among the rows that count, without those of one unit. */
+static void
+distinct_of(const lost_row *rows, int count, int32_t k, int without, int64_t *distinct)
+{
+	bytes		spec = distinct_spec();
+	pe_cut		cut = a_cut;
+	pe_accumulator a;
+	bytes		result;
+	int64_t    *counts;
+
+	cut.max_rows = k;
+	assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &cut));
+	for (int i = 0; i < count; i++)
+	{
+		pe_sum_row	row = {.counts = rows[i].counts, .has = 3 * PE_HAS_ATTRIBUTE(0)};
+
+		if (rows[i].unit[1] == (uint64_t) without)
+			continue;
+		memcpy(row.coordinate, rows[i].coordinate, sizeof(rows[i].coordinate));
+		if (pe_accumulator_needs_room(&a))
+			pe_units_make_room(&a.units);
+		pe_accumulator_add_unit_sum_row(&a, rows[i].unit, &row);
+	}
+	result = result_of(&a);
+	counts = (int64_t *) result.data;
+	pe_sum_distinct(counts, LOST_CELLS, LOST_CELLS, LEVELS, distinct);
+	pe_sum_distinct(counts + LOST_CELLS * LOST_CELLS, 1, LOST_CELLS, LEVELS, distinct + LOST_CELLS);
+	pe_accumulator_free(&a);
+	pe_free(spec.data);
+	pe_free(result.data);
+}
+
+/* Of all rows, one by one. */
+static int64_t
+distinct_one_by_one(const lost_row *rows, int count, int group)
+{
+	int64_t		distinct = 0;
+
+	for (int value = 0; value < LEVELS; value++)
+	{
+		bool		occurs = false;
+
+		for (int i = 0; i < count; i++)
+			occurs |= rows[i].counts && (group == LOST_CELLS || rows[i].coordinate[0] == group) && rows[i].coordinate[1] == value;
+		distinct += occurs;
+	}
+	return distinct;
+}
+
+/* What a unit adds is at least 0 in each group, and at most k in all groups together, whatever the other units have. */
+static void
+test_distinct(void **unused)
+{
+	int64_t		most = 0;
+
+	(void) unused;
+	pe_test_seed(5);
+	for (int round = 0; round < cases(1000); round++)
+	{
+		lost_row	rows[12 * LOST_UNITS];
+		int64_t		counted[LOST_UNITS];
+		int			count = random_rows(rows, counted);
+		int32_t		k = 1 + random_below(4);
+		int64_t		all[LOST_CELLS + 1];
+		int64_t		fewer[LOST_CELLS + 1];
+
+		for (int i = 0; i < count; i++)
+			rows[i].coordinate[1] = random_below(LOST_CELLS);
+		distinct_of(rows, count, 1000, -1, all);
+		for (int group = 0; group <= LOST_CELLS; group++)
+			assert_int_equal(all[group], distinct_one_by_one(rows, count, group));
+		distinct_of(rows, count, k, -1, all);
+		for (int unit = 0; unit < LOST_UNITS; unit++)
+		{
+			int64_t		added = 0;
+
+			distinct_of(rows, count, k, unit, fewer);
+			for (int group = 0; group < LOST_CELLS; group++)
+			{
+				assert_true(all[group] >= fewer[group]);
+				added += all[group] - fewer[group];
+			}
+			assert_true(added <= k && all[LOST_CELLS] >= fewer[LOST_CELLS] && all[LOST_CELLS] - fewer[LOST_CELLS] <= k);
+			most = added == k && k > most ? k : most;
+		}
+	}
+	assert_true(most >= 3);
+}
+
 /* Several states in any order: the same bits. */
 static void
 test_orders(void **unused)
@@ -1407,6 +1524,7 @@ main(void)
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_distinct),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_sizes_of_units),
 		cmocka_unit_test(test_unsound_numbers),

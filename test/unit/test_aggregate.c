@@ -47,7 +47,7 @@ test_canonical(void **state)
 	static const char *const texts[][2] = {
 		{"count(*)", "count(*)"}, {"  COUNT ( * )  ", "count(*)"}, {"Count(x)", "count(x)"}, {"count(\"X y\")", "count(\"X y\")"}, {"count(person)", "count(*)"}, {"count(Person) where (a)", "count(*) where (a)"},
 		{"count(distinct unit)", "count(distinct unit)"}, {"count(DISTINCT person)", "count(distinct unit)"},
-		{"count(distinct \"unit\")", "count(distinct unit)"}, {"count(\"distinct\")", "count(\"distinct\")"},
+		{"count(distinct \"unit\")", "count(distinct \"unit\")"}, {"count( distinct  x )", "count(distinct x)"}, {"count(\"distinct\")", "count(\"distinct\")"},
 		{"sum(x)", "sum(x)"}, {"avg( X )", "avg(x)"}, {"var(x)", "var(x)"}, {"variance(x)", "var(x)"}, {"var_samp(x)", "var(x)"},
 		{"stddev(x)", "stddev(x)"}, {"stddev_samp(x)", "stddev(x)"}, {"corr(x,y)", "corr(x, y)"}, {"regr_slope( y , x )", "regr_slope(y, x)"},
 		{"median(x)", "quantile(x, 0.5)"}, {"quantile(x,.25)", "quantile(x, 0.25)"}, {"quantile(x, 5e-1)", "quantile(x, 0.5)"},
@@ -119,7 +119,7 @@ test_errors(void **state)
 		{"corr(x)", PE_TEXT_SYNTAX, 6}, {"corr(x, y, z)", PE_TEXT_SYNTAX, 9}, {"share(x)", PE_TEXT_SYNTAX, 5},
 		{"dropped()", PE_TEXT_SYNTAX, 8}, {"dropped(0)", PE_TEXT_INVALID, 8}, {"dropped(-1)", PE_TEXT_SYNTAX, 8}, {"dropped(65536)", PE_TEXT_TOO_LARGE, 8},
 		{"dropped(2, 3)", PE_TEXT_SYNTAX, 9}, {"dropped(x)", PE_TEXT_SYNTAX, 8}, {"ratio(dropped(1), count(*))", PE_TEXT_INVALID, 6},
-		{"count(distinct x)", PE_TEXT_INVALID, 15}, {"count(distinct)", PE_TEXT_SYNTAX, 14},
+		{"count(distinct x, y)", PE_TEXT_SYNTAX, 16}, {"count(distinct)", PE_TEXT_SYNTAX, 14},
 		{"quantile(x)", PE_TEXT_SYNTAX, 10}, {"quantile(x, 0)", PE_TEXT_INVALID, 12}, {"quantile(x, 1)", PE_TEXT_INVALID, 12}, {"quantile(x, 2)", PE_TEXT_INVALID, 12},
 		{"quantile(x, -.1)", PE_TEXT_INVALID, 12}, {"quantile(x, y)", PE_TEXT_SYNTAX, 12}, {"quantile(x, 1e-999)", PE_TEXT_INVALID, 12}, {"median(x, .5)", PE_TEXT_SYNTAX, 8},
 		{"ratio(count(*))", PE_TEXT_SYNTAX, 14}, {"ratio(avg(x), count(*))", PE_TEXT_INVALID, 6}, {"ratio(count(*), share)", PE_TEXT_INVALID, 16},
@@ -194,12 +194,12 @@ resolve(request *r, pe_aggregate *a)
 {
 	for (int i = 0; i < 2; i++)
 	{
-		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->kind != PE_AGG_QUANTILE)
+		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->kind != PE_AGG_QUANTILE && a->kind != PE_AGG_DISTINCT)
 			a->number[i] = a->column[i][0] - 'x';
 		if (a->part[i] != NULL)
 			resolve(r, a->part[i]);
 	}
-	if (a->kind == PE_AGG_QUANTILE)
+	if (a->kind == PE_AGG_QUANTILE || a->kind == PE_AGG_DISTINCT)
 		a->attribute = 1;
 	if (a->where != NULL || (a->kind == PE_AGG_COUNT && a->column[0] != NULL))
 		a->condition = a->where != NULL ? a->where[0] - 'a' : 9;
@@ -305,6 +305,13 @@ test_sums(void **state)
 	ASK(&r, 7, 4, "dropped(3)", "count(*)", "dropped(4)", "dropped(3) as d", "dropped(3) where (a)");
 	assert_int_equal(sums_of(&r, PE_SUM_LOST), 3);
 	assert_true(r.sum[0].kind == PE_SUM_LOST && r.sum[0].most == 3 && r.aggregate[3].sum[PE_USE_N] == 0);
+	free_request(&r);
+	/* values are told apart by their attribute and the condition; "unit" is an attribute */
+	ASK(&r, 7, 4, "count(distinct y)", "count(distinct unit)", "count(distinct y) as d", "count(distinct y) where (a)", "count(*)");
+	assert_int_equal(sums_of(&r, PE_SUM_DISTINCT), 2);
+	assert_int_equal(sums_of(&r, PE_SUM_UNITS), 1);
+	assert_true(r.aggregate[0].sum[PE_USE_N] == r.aggregate[2].sum[PE_USE_N]);
+	assert_true(r.sum[0].most == 0 && pe_sum_counted_attribute(&r.sum[0]) == 1);
 	free_request(&r);
 }
 

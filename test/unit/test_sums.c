@@ -231,7 +231,7 @@ known_bits(const world *w)
 		((UINT64_C(1) << w->domain.attributes) - 1) * PE_HAS_ATTRIBUTE(0);
 }
 
-/* Any but of a grid. */
+/* Any but of a grid, and of values. */
 static int
 random_kind(void)
 {
@@ -244,6 +244,12 @@ static void
 random_sum(const world *w, pe_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
+	if (w->domain.attributes > 0 && random_below(8) == 0)
+	{
+		sum->kind = PE_SUM_DISTINCT;
+		sum->needs = (random_word() & random_word() & known_bits(w) & (PE_HAS_ATTRIBUTE(0) - 1)) | PE_HAS_ATTRIBUTE(random_below(w->domain.attributes));
+		return;
+	}
 	sum->kind = (uint8_t) (w->sums.numbers > 0 ? random_kind() : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
 	sum->needs = random_word() & random_word() & known_bits(w);
 	if (sum->kind == PE_SUM_UNITS && random_below(2))
@@ -302,7 +308,7 @@ random_atoms(world *w)
 	{
 		pe_sum	   *sum = &w->sums.sum[s];
 
-		if (pe_sum_is_by_unit(sum) || random_below(2))
+		if (!pe_sum_is_of_cells(sum) || random_below(2))
 			continue;
 		sum->by_atom = 1;
 		sum->needs &= ~conditions;
@@ -715,7 +721,8 @@ check_accepted(world *w)
 		assert_true((sum->needs & ~known_bits(w)) == 0);
 		assert_true(sum->lacks == 0 || (sum->kind == PE_SUM_ONE && sum->lacks >> w->sums.numbers == 0));
 		assert_true(sum->by_atom == 0 || (pe_sum_is_of_cells(sum) && w->sums.atoms > 0));
-		if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
+		assert_true(sum->kind != PE_SUM_DISTINCT || pe_sum_counted_attribute(sum) >= 0);
+		if (sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum))
 			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
 		if (sum->kind == PE_SUM_PRODUCT)
 			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
@@ -785,7 +792,7 @@ test_fields(void **state)
 				sum->lacks = (uint16_t) (1 << (sum->kind == PE_SUM_ONE ? w.sums.numbers : 0));
 				break;
 			case 0:
-				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_BELOW + 1);
+				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_DISTINCT + 1);
 				break;
 			case 1:
 				sum->needs |= PE_HAS_NUMBER(w.sums.numbers);
@@ -803,7 +810,9 @@ test_fields(void **state)
 				sum->unused[random_below(lengthof(sum->unused))] = 1;
 				break;
 			case 6:
-				if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
+				if (sum->kind == PE_SUM_DISTINCT)	/* values of none, or of two */
+					sum->needs = (sum->needs & (PE_HAS_ATTRIBUTE(0) - 1)) | (w.domain.attributes > 1 ? 3 * PE_HAS_ATTRIBUTE(0) : 0);
+				else if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 					sum->needs &= ~PE_HAS_NUMBER(sum->a);
 				else
 					sum->a = 1;
