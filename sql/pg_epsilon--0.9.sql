@@ -1039,6 +1039,12 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, interval, text, text, text) IS
     'declares a date or timestamp column as an attribute of bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
 
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower timestamp, upper timestamp, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, timestamp, timestamp, interval, text, text, text) IS
+    'the same with dates or timestamps as bounds';
+
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
@@ -1095,6 +1101,12 @@ CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower text, upp
     AS 'MODULE_PATHNAME', 'pe_sql_alter_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, interval, text, text, text) IS
     'declares an attribute anew, with bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower timestamp, upper timestamp, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, timestamp, timestamp, interval, text, text, text) IS
+    'the same with dates or timestamps as bounds';
 
 CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_alter_open' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -1305,7 +1317,7 @@ CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAUL
     RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
-    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), count(distinct x), which is how many declared values of x occur, sum(x), avg(x), median(x), quantile(x, fraction), share, ratio(a, b), dropped(n), and statistics such as stddev(x), corr(y, x) and regr_slope(y, x), each with where (predicate) and as name; dropped(n): rows that the cut to rows_per_unit left out, at most n of each unit, of all groups together; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release of the same rows, also of finer groups, from which all of them follow as precisely is answered from, free, with its time as a notice';
+    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), count(distinct x), which is how many declared values of x occur, sum(x), avg(x), formulas in these such as sum(price * (1 - discount)), median(x), quantile(x, fraction), share, ratio(a, b), dropped(n), and statistics such as stddev(x), corr(y, x) and regr_slope(y, x), each with where (predicate) and as name; dropped(n): rows that the cut to rows_per_unit left out, at most n of each unit, of all groups together; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release of the same rows, also of finer groups, from which all of them follow as precisely is answered from, free, with its time as a notice';
 
 CREATE FUNCTION dp.aggregate(dataset text, aggregates text, "by" text DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,

@@ -338,7 +338,8 @@ pe_aggregation_rows_text(const pe_aggregation *g)
 											   g->groups, g->predicate, &g->complete));
 	for (int i = g->groups; dataset->unit != NULL && i < columns_read(g); i++)
 		appendStringInfo(&text, " %s of %s", i < columns_read(g) - g->needed.numbers ? "cells" : "values",
-						 quote_identifier(pe_column_text(&g->columns[i])));
+						 g->columns[i].computed ? g->columns[i].name
+						 : quote_identifier(pe_column_text(&g->columns[i])));
 	return text.data;
 }
 
@@ -363,7 +364,15 @@ declared_alike(const pe_aggregation *g, const pe_aggregation *of)
 static bool
 same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 {
-	return strcmp(g->number_column[n]->name, of->number_column[m]->name) == 0;
+	const pe_column *column = g->number_column[n];
+	const pe_number *number = &g->needed.number[n];
+	const pe_number *other = &of->needed.number[m];
+
+	/* formulas have the scales of their columns */
+	return strcmp(column->name, of->number_column[m]->name) == 0 &&
+		column->computed == of->number_column[m]->computed &&
+		(!column->computed || (number->lower == other->lower && number->upper == other->upper &&
+							   number->most == other->most));
 }
 
 /* The number of a release whose rows a condition of the request is true for, or -1: x IS NOT NULL of a count(x). */
@@ -373,6 +382,7 @@ number_of_condition(const pe_aggregation *g, int condition, const pe_aggregation
 	for (int i = 0; i < g->aggregates; i++)
 		for (int m = 0; m < of->needed.numbers && g->aggregate[i].condition == condition; m++)
 			if (g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].where == NULL &&
+				!of->number_column[m]->computed &&
 				strcmp(g->aggregate[i].column[0], of->number_column[m]->name) == 0 &&
 				pe_aggregation_is_there_with_cell(of->number_column[m]))
 				return m;

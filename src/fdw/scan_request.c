@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "server/arguments.h"
+#include "ask/formulas.h"
 #include "ask/answers.h"
 #include "ask/suppress.h"
 #include "fdw/table_options.h"
@@ -44,6 +45,18 @@ plain_target(pe_target_kind kind, const TargetEntry *entry)
 }
 
 static void
+append_elements(pe_select *s, const pe_target_of_select *array)
+{
+	ListCell   *cell;
+
+	if (array->elements == NIL)
+		return;
+	s->target = repalloc(s->target, (s->computed + list_length(array->elements)) * sizeof(*s->target));
+	foreach(cell, array->elements)
+		s->target[s->computed++] = lfirst(cell);
+}
+
+static void
 translate_targets(pe_select *s)
 {
 	ListCell   *cell;
@@ -60,6 +73,9 @@ translate_targets(pe_select *s)
 		else
 			*to = plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
 	}
+	s->computed = s->targets;
+	for (int i = 0; i < s->targets; i++)
+		append_elements(s, s->target[i]);
 }
 
 static void
@@ -195,7 +211,7 @@ sort_wanted(pe_select *s)
 		s->wanted.texts = lappend(s->wanted.texts, sorted[i].text);
 		place[sorted[i].number] = i;
 	}
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 	{
 		renumber(s->target[i]->terms, place);
 		renumber(s->target[i]->divisor, place);
@@ -337,7 +353,7 @@ ask_cube(pe_select *s)
 		.cube = s->cube, .sight = s->sight, .groups = s->groups, .where = where_before(s, &applied)
 	};
 	pe_over_cube_begin(o);
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 	{
 		pe_target_of_select *t = s->target[i];
 		bool		terms = t->terms != NIL;
@@ -475,7 +491,7 @@ factor_of_merged(const pe_select *s)
 	ListCell   *cell;
 
 	/* conditions may share what is measured */
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		independent = independent &&
 			(s->target[i]->filter == NULL || s->target[i]->filter->kind == PE_COND_ALWAYS);
 
@@ -532,11 +548,12 @@ static void
 check_declared(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
-	int			count = PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS;
+	const pe_column *columns = pe_formula_columns(g);
+	int			count = PE_MAX_COLUMNS_READ;
 
 	if (s->cube != NULL)
 	{
-		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count))
+		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, columns, count))
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -545,7 +562,7 @@ check_declared(const pe_select *s)
 				 errhint("Measure a cube anew, and make the relation of it by dp.expose(..., release => ..., "
 						 "replace => true).")));
 	}
-	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, columns, count))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
@@ -713,7 +730,7 @@ answer_of(const pe_select *s, const pe_aggregate_call *call, const pe_target_of_
 static const pe_target_of_select *
 first_computed(const pe_select *s)
 {
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if ((s->target[i]->kind == PE_TARGET_SUM || s->target[i]->kind == PE_TARGET_MEAN) && s->target[i]->terms != NIL)
 			return s->target[i];
 	return NULL;
@@ -826,6 +843,40 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 		*value = datum_of_number(t->type, number);
 }
 
+/* As PostgreSQL does: of the shape of the fractions, NULL where one of them is. */
+static void
+put_array(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
+{
+	ListCell   *element = list_head(t->elements);
+	Datum	   *number;
+	bool	   *missing;
+	int			count;
+	Oid			type = get_element_type(t->type);
+	int16		width;
+	bool		by_value;
+	char		alignment;
+	bool		has_value = t->shape != NULL && t->elements == NIL;
+
+	if (t->shape != NULL)
+	{
+		deconstruct_array(t->shape, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &number, &missing,
+						  &count);
+		for (int i = 0; i < count; i++)
+			if (!missing[i])
+			{
+				put_number(s, lfirst(element), row, &number[i], &missing[i]);
+				has_value |= !missing[i];
+				element = lnext(t->elements, element);
+			}
+	}
+	*isnull = !has_value;
+	if (*isnull)
+		return;
+	get_typlenbyvalalign(type, &width, &by_value, &alignment);
+	*value = PointerGetDatum(construct_md_array(number, missing, ARR_NDIM(t->shape), ARR_DIMS(t->shape),
+												ARR_LBOUND(t->shape), type, width, by_value, alignment));
+}
+
 /* ------------------------------------------------------------------
  * Noise that looks like fact
  * ------------------------------------------------------------------
@@ -844,7 +895,7 @@ estimates(const pe_select *s)
 {
 	double		each = 0;
 
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		each += is_estimate(s->target[i]);
 	return each * list_length(s->rows);
 }
@@ -861,7 +912,7 @@ is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 static const pe_target_of_select *
 first_sum(const pe_select *s)
 {
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if (is_count_or_sum(s, s->target[i]))
 			return s->target[i];
 	return NULL;
@@ -894,7 +945,7 @@ is_hidden(const pe_select *s, const pe_row_of_select *row)
 {
 	bool		hidden = false;
 
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if (s->target[i]->terms != NIL)
 		{
 			pe_aggregate_result r = answer_of(s, &s->call, s->target[i], row);
@@ -1048,6 +1099,9 @@ pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bo
 			case PE_TARGET_SUM:
 			case PE_TARGET_MEAN:
 				put_number(s, t, row, &values[i], &nulls[i]);
+				break;
+			case PE_TARGET_ARRAY:
+				put_array(s, t, row, &values[i], &nulls[i]);
 				break;
 			default:
 				put_declared(s, t, row, &values[i], &nulls[i]);

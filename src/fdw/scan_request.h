@@ -35,8 +35,9 @@ typedef struct pe_select
 	pe_sight   *sight;
 	pe_condition *where;
 	pe_groups  *groups;
-	pe_target_of_select **target;	/* of each of the plan's */
+	pe_target_of_select **target;	/* of each of the plan's; behind them the elements of arrays */
 	int			targets;
+	int			computed;		/* with the elements */
 	pe_wanted	wanted;
 	List	   *rows;			/* pe_row_of_select * */
 
