@@ -22,3 +22,5 @@ SELECT initcap(ward) AS ward, count(*) FROM stays GROUP BY 1 ORDER BY 1;
 SELECT age >= 65 AS old, insurance, avg(days) FROM stays GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT ward, round(avg(age), 1) AS age, round(stddev(age), 1) AS sd FROM stays GROUP BY ward ORDER BY ward;
 SELECT ward, insurance, sum(cost) FROM stays GROUP BY GROUPING SETS ((ward, insurance), (ward), ()) ORDER BY 1 NULLS LAST, 2 NULLS LAST;
+SELECT ward, avg(systolic - diastolic) AS pulse_pressure FROM stays GROUP BY ward ORDER BY ward;
+SELECT count(*) AS n, sum(days) AS days, sum(days * cost) AS weighted FROM stays WHERE insurance = 'private';
