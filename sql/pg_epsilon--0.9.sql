@@ -1482,11 +1482,12 @@ COMMENT ON FUNCTION dp.quote_fit(text, text, text, text, text, double precision,
     'the same for one feature by its name, or several as an array literal';
 
 CREATE FUNCTION dp.keys(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
-        delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        predicate text DEFAULT NULL)
     RETURNS TABLE (key text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_keys' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name) IS
-    'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; the same request again is answered free';
+COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name, text) IS
+    'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; predicate: which rows count; the same request again is answered free';
 
 CREATE FUNCTION dp.bounds(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, budget name DEFAULT NULL, fresh boolean DEFAULT false)

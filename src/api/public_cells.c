@@ -189,15 +189,36 @@ unit_type(const pe_dataset *dataset)
 		? InvalidOid : DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(dataset->unit_type)));
 }
 
+/* The unit's column names units, whether or not it is open. */
+static void
+add_open(pe_public_dataset *d, const pe_dataset *dataset, const pe_column *column)
+{
+	pe_public_open *o = &d->open[d->opens];
+
+	if (d->unit != NULL && strcmp(d->unit, column->name) == 0)
+		return;
+	*o = (pe_public_open) {.name = column->name, .number = column->number, .type = column->type};
+	read_column(dataset, column->number, &o->typmod, &o->collation);
+	o->is_there = !dataset->frozen && pe_column_is_not_null(dataset->relation, column->number);
+	d->opens++;
+}
+
 static void
 load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
 {
+	int			opens = 0;
+	pe_column  *open = names == NULL ? NULL : pe_open_columns_take(dataset, names, &count, &opens);
 	pe_column  *columns = names == NULL
 		? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
 
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
+	d->open = palloc0((count + opens + 1) * sizeof(pe_public_open));
+	for (int i = 0; i < opens; i++)
+		add_open(d, dataset, &open[i]);
 	for (int i = 0; i < count; i++)
-		if (!columns[i].bare)
+		if (columns[i].bare)
+			add_open(d, dataset, &columns[i]);
+		else
 			fill(&d->attribute[d->attributes++], dataset, &columns[i]);
 }
 
@@ -214,6 +235,7 @@ pe_public_load(const char *name, char **names, int count)
 	d->version = dataset->version;
 	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
+	d->max_rows = dataset->max_rows;
 	d->unit_is_there = d->unit != NULL && !dataset->frozen &&
 		pe_column_is_not_null(dataset->relation, dataset->unit_number);
 	d->unit_type = unit_type(dataset);
@@ -332,12 +354,15 @@ typmod_of(const pe_public_attribute *a)
 	return is_short ? -1 : a->typmod;
 }
 
+/* Open columns stand behind those that have cells. */
 static void
 add_attributes(StringInfo to, const pe_public_dataset *d)
 {
 	for (int i = 0; i < d->attributes; i++)
 		add_column(to, d->attribute[i].name, d->attribute[i].type,
 				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
+	for (int i = 0; i < d->opens; i++)
+		add_column(to, d->open[i].name, d->open[i].type, d->open[i].typmod, d->open[i].collation);
 }
 
 char *

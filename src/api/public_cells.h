@@ -32,6 +32,17 @@ typedef struct pe_public_attribute
 	uint64		hash;			/* of all that is declared */
 } pe_public_attribute;
 
+/* An open column whose values nobody has listed. */
+typedef struct pe_public_open
+{
+	char	   *name;
+	AttrNumber	number;			/* in the dataset's own table */
+	Oid			type;			/* base type */
+	int32		typmod;
+	Oid			collation;
+	bool		is_there;		/* every row has a value */
+} pe_public_open;
+
 typedef struct pe_public_dataset
 {
 	int64		id;
@@ -39,12 +50,15 @@ typedef struct pe_public_dataset
 	char	   *public_id;		/* what no other dataset has, of the same name neither */
 	char	   *unit;			/* NULL: each row */
 	bool		unit_is_there;	/* every row has one */
+	int			max_rows;		/* of each unit that count */
 	Oid			unit_type;
 	int32		unit_typmod;
 	Oid			unit_collation;
 	char	   *block_column;	/* by whose blocks of time the cap holds; NULL: none */
 	int			attributes;
 	pe_public_attribute *attribute;		/* those asked for that have levels or bins */
+	int			opens;
+	pe_public_open *open;		/* and those that have neither */
 } pe_public_dataset;
 
 /*

@@ -249,8 +249,8 @@ fill_parameters(const pe_statement_scans *statement, pe_select *select)
 static void
 prepare_statement(pe_statement_scans *statement)
 {
-	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
-	int			calls = 0;
+	pe_payment *payment = palloc(list_length(statement->selects) * sizeof(*payment));
+	int			payments = 0;
 	ListCell   *cell;
 
 	check_serial();
@@ -266,10 +266,10 @@ prepare_statement(pe_statement_scans *statement)
 
 		pe_select_price(select, true);
 		if (select->asks && select->cube == NULL)
-			call[calls++] = &select->call;
+			payment[payments++] = pe_select_payment(select);
 	}
-	if (calls > 1)
-		pe_aggregate_call_check_together(call, calls);
+	if (payments > 1)
+		pe_asked_check_together(payment, payments);
 	statement->prepared = true;
 	statement->prepared_at = GetCurrentStatementStartTimestamp();
 }

@@ -71,6 +71,9 @@ attribute_of_name(const pe_public_dataset *declared, const char *name)
 	for (int i = 0; i < declared->attributes; i++)
 		if (strcmp(declared->attribute[i].name, name) == 0)
 			return i;
+	for (int i = 0; i < declared->opens; i++)
+		if (strcmp(declared->open[i].name, name) == 0)
+			return PE_COLUMN_OPEN - i;
 	return declared->unit != NULL && strcmp(declared->unit, name) == 0 ? PE_COLUMN_UNIT : PE_COLUMN_UNKNOWN;
 }
 
@@ -105,7 +108,9 @@ check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
 
 	if (attribute == PE_COLUMN_UNKNOWN)
 		return;
-	declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type : s->declared->attribute[attribute].type;
+	declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type
+		: pe_column_is_open(attribute) ? s->declared->open[PE_COLUMN_OPEN - attribute].type
+		: s->declared->attribute[attribute].type;
 	if (getBaseType(column->atttypid) != declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -214,6 +219,11 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 										   "%1$s IS NOT NULL alone. How many units have 1, 2, ... rows: "
 										   "SELECT * FROM dp.rows_per_unit(%2$s, most => 10, epsilon => 0.1).",
 										   quote_identifier(name), quote_literal_cstr(s->dataset)));
+		if (pe_column_is_open(a))
+			pe_refuse_translation(psprintf("column \"%s\", whose values nobody has listed,", name),
+								  psprintf("It may stand in GROUP BY as it is: SELECT %1$s, count(*) FROM ... "
+										   "GROUP BY %1$s. The owner can declare levels of it, for instance those "
+										   "that dp.keys has found.", quote_identifier(name)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
 								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; "

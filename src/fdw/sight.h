@@ -21,6 +21,13 @@
 /* What a column of the relation is, instead of an attribute's number. */
 #define PE_COLUMN_UNKNOWN (-1)
 #define PE_COLUMN_UNIT (-2)
+#define PE_COLUMN_OPEN (-3)		/* nobody has listed its values: the first of the dataset's open ones, -4 the second */
+
+static inline bool
+pe_column_is_open(int column)
+{
+	return column <= PE_COLUMN_OPEN;
+}
 
 /* What stands for all values that are none of an attribute's levels. */
 typedef struct pe_stand_in
