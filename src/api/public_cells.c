@@ -21,6 +21,7 @@
 
 #include "api/public_cells.h"
 #include "ask/complete.h"
+#include "ask/literals.h"
 #include "domain/literal.h"
 #include "ledger/columns.h"
 #include "server/access.h"
@@ -246,9 +247,74 @@ pe_public_load(const char *name, char **names, int count)
 	return d;
 }
 
+/* Values in one form under all settings, as literals of a predicate. */
+static char **
+literals_of(Oid type, const Datum *value, int count)
+{
+	MemoryContext here = CurrentMemoryContext;
+	char	  **text = palloc(count * sizeof(char *));
+	pe_access	access;
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(type, &output, &varlena);
+	pe_access_begin_reading(&access);
+	MemoryContextSwitchTo(here);
+	for (int i = 0; i < count; i++)
+		text[i] = pe_quote_literal(OidOutputFunctionCall(output, value[i]));
+	pe_access_end(&access);
+	return text;
+}
+
+int
+pe_public_list(pe_public_dataset *d, const pe_public_open *open, Datum *value, int count)
+{
+	pe_public_attribute *a;
+	char	  **text = literals_of(open->type, value, count);
+	int			kept = 0;
+
+	for (int i = 1; i < count; i++)
+		for (int j = i; j > 0 && strcmp(text[j - 1], text[j]) > 0; j--)
+		{
+			char	   *t = text[j];
+			Datum		v = value[j];
+
+			text[j] = text[j - 1];
+			value[j] = value[j - 1];
+			text[j - 1] = t;
+			value[j - 1] = v;
+		}
+	for (int i = 0; i < count; i++)
+		if (i == 0 || strcmp(text[i], text[kept - 1]) != 0)
+		{
+			text[kept] = text[i];
+			value[kept++] = value[i];
+		}
+	d->attribute = repalloc(d->attribute, (d->attributes + 1) * sizeof(*d->attribute));
+	a = &d->attribute[d->attributes];
+	*a = (pe_public_attribute) {
+		.name = open->name, .type = open->type, .typmod = open->typmod, .collation = open->collation,
+		.whole = is_whole(open->type), .cells = kept + 2, .ordered = kept, .other = kept, .null = kept + 1,
+		.low = value, .high = value, .edge = value, .listed = text
+	};
+	return d->attributes++;
+}
+
+/* Which literals are its levels, each request says itself. */
+static bool
+is_as_opened(const pe_public_dataset *d, const pe_column *column)
+{
+	for (int i = 0; i < d->opens; i++)
+		if (strcmp(d->open[i].name, column->name) == 0)
+			return d->open[i].number == column->number && d->open[i].type == column->type;
+	return false;
+}
+
 static bool
 is_as_declared(const pe_public_dataset *d, const pe_column *column)
 {
+	if (column->bare)
+		return is_as_opened(d, column);
 	for (int i = 0; i < d->attributes; i++)
 		if (strcmp(d->attribute[i].name, column->name) == 0)
 			return d->attribute[i].hash == hash_of(column);

@@ -30,6 +30,7 @@ typedef struct pe_public_attribute
 	Datum	   *high;			/* its level, or its greatest one, as far as there is one */
 	Datum	   *edge;			/* bins: the edges, one more */
 	uint64		hash;			/* of all that is declared */
+	char	  **listed;			/* an open column: its levels are the literals of a statement, as text; NULL: declared */
 } pe_public_attribute;
 
 /* An open column whose values nobody has listed. */
@@ -73,6 +74,13 @@ extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int 
  */
 extern bool pe_public_is_same(const pe_public_dataset *declared, const pe_dataset *dataset,
 							  const pe_column *columns, int count);
+
+/*
+ * Makes an attribute of an open column, whose levels are these values, each once
+ * and in the order of their texts; rows with another value, and those with none,
+ * have cells of their own.  Returns its number.
+ */
+extern int	pe_public_list(pe_public_dataset *declared, const pe_public_open *open, Datum *value, int count);
 
 /* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
 extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);

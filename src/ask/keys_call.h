@@ -17,7 +17,7 @@
 typedef struct pe_key_call
 {
 	pe_call		call;			/* its request is filled by the front: attribute[0] is the column */
-	double		delta;			/* charged; NaN: a small part of what the budget keeps for charges */
+	double		delta;			/* charged; NaN: a hundredth of what the budget keeps for charges */
 
 	pe_asked	asked;
 	pe_column	column[1 + PE_MAX_ATTRIBUTES];	/* the open one, and those that the predicate looks at */

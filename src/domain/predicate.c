@@ -431,6 +431,9 @@ parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool n
 	size_t		start = p->t.at;
 	pe_predicate_leaf *leaf;
 
+	if (attribute->listed)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "\"%.*s\" has no numbered cells: its values are not listed",
+							pe_shown_size(name), name);
 	if (!pe_text_take(&p->t, '(', "an opening parenthesis") ||
 		(leaf = add_leaf(p, attribute, start)) == NULL)
 		return false;

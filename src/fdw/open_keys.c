@@ -27,7 +27,7 @@
 static bool
 is_open(const pe_sight *s, const Var *var)
 {
-	return var->varattno > 0 && pe_column_is_open(s->attribute_of[var->varattno - 1]);
+	return var->varattno > 0 && s->open_of[var->varattno - 1] >= 0;
 }
 
 static void
@@ -73,7 +73,7 @@ take_group(pe_open_keys *k, const Var *var)
 									   NameStr(TupleDescAttr(k->sight->columns, var->varattno - 1)->attname)),
 							  "The owner can declare levels of the column.");
 	k->number = var->varattno;
-	k->column = &k->sight->declared->open[PE_COLUMN_OPEN - k->sight->attribute_of[var->varattno - 1]];
+	k->column = &k->sight->declared->open[k->sight->open_of[var->varattno - 1]];
 }
 
 /* Groups of an expression may be several keys, of which each has noise and a threshold of its own. */
@@ -89,7 +89,7 @@ check_groups(const pe_open_keys *k, const pe_scan_plan *plan)
 	{
 		const TargetEntry *entry = lfirst(cell);
 
-		is_there |= pe_open_keys_has(k, entry) && pe_column_is_open(pe_sight_column(k->sight, (Node *) entry->expr));
+		is_there |= pe_open_keys_has(k, entry) && pe_sight_open_column(k->sight, (Node *) entry->expr) >= 0;
 	}
 	if (!is_there)
 		refuse_shape(psprintf("GROUP BY of an expression of \"%s\", whose values nobody has listed,", name_of(k)),
@@ -109,8 +109,8 @@ counted_as_rows(Node *e, void *argument)
 	if (!IsA(e, Aggref) || ((Aggref *) e)->aggdistinct != NIL || list_length(((Aggref *) e)->args) != 1)
 		return e;
 	aggregate = (Aggref *) e;
-	if (pe_sight_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) ==
-		k->sight->attribute_of[k->number - 1] &&
+	if (pe_sight_open_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) ==
+		k->sight->open_of[k->number - 1] &&
 		strcmp(pe_names_function(k->sight->names, aggregate->aggfnoid)->name, "count") == 0)
 		linitial_node(TargetEntry, aggregate->args)->expr = (Expr *) makeBoolConst(true, false);
 	return e;
@@ -162,11 +162,21 @@ is_long(const pe_public_open *column)
 		most > PE_KEY_MOST / 4;
 }
 
+/* Whether WHERE leaves rows without a value. */
+static bool
+has_nulls(const pe_open_keys *k, const pe_condition *where)
+{
+	int			attribute = k->sight->attribute_of[k->number - 1];
+	const bool *left = attribute >= 0 ? pe_condition_leaves(where, attribute) : NULL;
+
+	return !k->column->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
+}
+
 /* What PostgreSQL would group too. */
 static void
-tell_left_out(const pe_open_keys *k)
+tell_left_out(const pe_open_keys *k, const pe_condition *where)
 {
-	if (!k->column->is_there)
+	if (has_nulls(k, where))
 		ereport(NOTICE,
 				(errmsg("rows without a value of \"%s\" are in no group", name_of(k)),
 				 errdetail("Groups are the values that enough rows have.")));
@@ -209,7 +219,7 @@ pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, c
 	int			rows_per_unit = pe_fdw_rows_per_unit(relation);
 
 	check_wanted(k, wanted, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
-	tell_left_out(k);
+	tell_left_out(k, where);
 	pe_request_init(request, PE_ASK_KEYS, PE_FRONT_SELECT);
 	request->dataset = pstrdup(k->sight->dataset);
 	request->attribute = palloc(sizeof(char *));

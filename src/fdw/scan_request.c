@@ -424,6 +424,16 @@ grouped_attributes(const pe_select *s)
 	return grouped;
 }
 
+/* Its cells have no numbers in a request. */
+static void
+check_listed(const pe_select *s)
+{
+	for (int i = 0; i < s->groups->attributes; i++)
+		if (s->sight->declared->attribute[s->groups->attribute[i].attribute].listed != NULL)
+			pe_refuse_translation("GROUP BY of a test of a column whose values nobody has listed",
+								  "Count each side by FILTER, or by WHERE.");
+}
+
 /* An open column is no group of cells: its values stand beside all groups of the others. */
 static void
 find_groups(pe_select *s)
@@ -434,6 +444,7 @@ find_groups(pe_select *s)
 	if (s->keys != NULL)
 		plan.targets = s->keys->targets;
 	s->groups = pe_groups_find(s->sight, &plan, s->where, s->keys != NULL ? NULL : filters_of_answer(s));
+	check_listed(s);
 	if (s->keys != NULL && s->groups->attributes > 0)
 		pe_refuse_translation("GROUP BY of a column whose values nobody has listed, beside another one",
 							  "Group by the column alone, and ask for each group of the other by WHERE.");
