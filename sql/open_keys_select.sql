@@ -160,6 +160,12 @@ ALTER FOREIGN TABLE visits_v_foreign OPTIONS (ADD rows_per_unit '1');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT code, count(*) FROM hits_v GROUP BY code ORDER BY code;
 SELECT url, count(*) FROM hits_v GROUP BY url;
+-- and so does a higher one of the relation
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION regress_curator;
+ALTER FOREIGN TABLE hits_v_foreign OPTIONS (ADD min_count '500');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT code, count(*) FROM hits_v GROUP BY code ORDER BY code;
 SELECT sum(count) FROM (SELECT page, count(*) FROM visits_v GROUP BY page) s;
 SELECT page, count(*) = count(DISTINCT person) AS same FROM visits_v GROUP BY page ORDER BY page LIMIT 1;
 -- Closed again, the column answers nothing

@@ -885,7 +885,7 @@ COMMENT ON COLUMN dp.datasets.delta_share IS 'part of the cap''s delta for charg
 COMMENT ON COLUMN dp.attributes.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.attributes.attribute IS 'the column';
 COMMENT ON COLUMN dp.attributes.type IS 'its type';
-COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins; open: neither, and the column can only be asked for its keys or bounds';
+COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins; open: neither, and the column can be asked for its keys or bounds, compared with values, and grouped by in SELECT';
 COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other values and NULL included';
 COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins; NULL where there are none';
 COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';

@@ -30,7 +30,7 @@ typedef struct pe_public_attribute
 	Datum	   *high;			/* its level, or its greatest one, as far as there is one */
 	Datum	   *edge;			/* bins: the edges, one more */
 	uint64		hash;			/* of all that is declared */
-	char	  **listed;			/* an open column: its levels are the literals of a statement, as text; NULL: declared */
+	char	  **listed;			/* of an open column: the literals of a statement, its levels; NULL: declared */
 } pe_public_attribute;
 
 /* An open column whose values nobody has listed. */

@@ -32,6 +32,7 @@ refuse_pure(const pe_asked *asked)
 
 /* Of what other charges with a delta take: the threshold hardly depends on it, and GROUP BY is asked more often. */
 #define LESS_DELTA 10
+#define LEAST_DELTA 1e-18
 
 /* delta is what is charged: epsilon is meant at the budget's own. */
 static void
@@ -42,7 +43,11 @@ make_plan(pe_key_call *c)
 
 	pe_asked_resolve_cost(asked, false, false);
 	if (isnan(c->delta))
-		c->delta = pe_asked_delta_of_charge(asked) / LESS_DELTA;
+	{
+		double		most = pe_asked_delta_of_charge(asked);
+
+		c->delta = fmax(most / LESS_DELTA, fmin(most, LEAST_DELTA));
+	}
 	pe_check_delta(c->delta);
 	if (pe_atto_down(c->delta) <= 0)
 		ereport(ERROR,

@@ -27,7 +27,7 @@ typedef struct pe_literal_reader
 	struct pe_listed_literal **listed;	/* of each of the columns */
 } pe_literal_reader;
 
-/* Whether a reading has listed literals, so that the text must be read again: its open columns then have their levels. */
+/* Whether a reading has listed literals: the text must be read again, and its open columns have their levels. */
 extern bool pe_literals_listed(pe_literal_reader *reader);
 
 /*

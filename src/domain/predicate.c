@@ -514,7 +514,7 @@ static bool
 parse_test(parser *p)
 {
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	size_t		start;
 	operator	op;
 	pe_value	v;
@@ -557,7 +557,7 @@ parse_literal_first(parser *p)
 {
 	static const operator mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	pe_literal	literal;
 	char	   *text;
 	size_t		start;

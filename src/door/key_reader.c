@@ -33,7 +33,7 @@ read_bytes(const key_reader *r, FunctionCallInfo fcinfo, int64 *room, const char
 	return counts;
 }
 
-/* Whether the predicate selects the row; every value that it looks at is read, whatever the others are. */
+/* Whether the predicate selects the row; each value that it looks at is read, for any others. */
 static bool
 is_selected(const key_reader *r, const pe_accumulator *a, FunctionCallInfo fcinfo)
 {

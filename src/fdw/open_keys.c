@@ -76,7 +76,7 @@ take_group(pe_open_keys *k, const Var *var)
 	k->column = &k->sight->declared->open[k->sight->open_of[var->varattno - 1]];
 }
 
-/* Groups of an expression may be several keys, of which each has noise and a threshold of its own. */
+/* A group of an expression may be several keys; each has noise and a threshold of its own. */
 static void
 check_groups(const pe_open_keys *k, const pe_scan_plan *plan)
 {

@@ -180,7 +180,8 @@ find_comparisons(Node *e, void *argument)
 	else if (IsA(e, Aggref) && ((Aggref *) e)->aggdistinct == NIL && list_length(((Aggref *) e)->args) == 1 &&
 			 strcmp(pe_names_function(f->sight->names, ((Aggref *) e)->aggfnoid)->name, "count") == 0)
 	{
-		int			open = pe_sight_open_column(f->sight, (Node *) linitial_node(TargetEntry, ((Aggref *) e)->args)->expr);
+		Node	   *x = (Node *) linitial_node(TargetEntry, ((Aggref *) e)->args)->expr;
+		int			open = pe_sight_open_column(f->sight, x);
 
 		if (open >= 0)
 			f->of[open].is_compared = true;

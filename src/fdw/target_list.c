@@ -922,7 +922,8 @@ check_open(const translation *t)
 	{
 		Node	   *e = (Node *) lfirst_node(TargetEntry, cell)->expr;
 
-		if (pe_sight_open_column(t->sight, e) >= 0 && (strcmp(t->name, "count") != 0 || t->aggregate->aggdistinct != NIL))
+		if (pe_sight_open_column(t->sight, e) >= 0 &&
+			(strcmp(t->name, "count") != 0 || t->aggregate->aggdistinct != NIL))
 			pe_refuse_translation(psprintf("%s(%s...) of a column whose values nobody has listed", t->name,
 										   t->aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
 								  "The owner can declare levels or bounds of it, for instance those that dp.keys or "
