@@ -40,6 +40,7 @@ SELECT refused($$SELECT dp.add_attribute('e', 'i8b', -9223372036854775808, 92233
 SELECT refused($$SELECT dp.add_attribute('e', 'f8', 0.0, 1.0, 4)$$);
 SELECT refused($$SELECT dp.add_attribute('e', 'f8b', '-1e308', '1e308', 2)$$);
 SELECT refused($$SELECT dp.add_attribute('e', 'domd', '2020-01-01', '2021-01-01', step => '3 months')$$);
+SELECT refused($$SELECT dp.alter_attribute('e', 'domd', date '2020-01-01', date '2021-01-01', step => '3 months')$$);
 SELECT refused($$SELECT dp.add_attribute('e', 'db', date '2020-01-01', date '2020-01-11', 3)$$);
 SELECT refused($$SELECT dp.add_attribute('e', 'ts', timestamp '2020-01-01', timestamp '2020-01-02', 3)$$);
 SELECT refused($$SELECT dp.add_attribute('e', 'Odd "col', 0.5, 9.5, 3)$$);

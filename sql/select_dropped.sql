@@ -64,7 +64,7 @@ SELECT count(*) FILTER (WHERE y = 'a' OR z) FROM v;
 SELECT z IS NULL, count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT coalesce(y, 'none'), count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT CASE WHEN x < 20 THEN 'low' ELSE 'high' END, count(*) FROM v GROUP BY 1 ORDER BY 1;
-SELECT round(avg(coalesce(w, 5)), 1) FROM v;
+SELECT round(avg(coalesce(w, 5))) FROM v;
 SELECT round(sum(coalesce(w, 5)), -1) FROM v;
 -- a sum that it does not change
 SELECT sum(CASE WHEN w < 2 THEN 1 ELSE 0 END), sum(CASE WHEN w < 2 THEN 1 END), round(sum(coalesce(w, 0)), -1), sum(CASE WHEN z THEN 1 ELSE 0 END) FROM v;

@@ -58,11 +58,12 @@ SELECT try('SELECT sum(DISTINCT age) FROM orders_v');
 SELECT try('SELECT count(DISTINCT (region, channel)) FROM orders_v');
 SELECT try('SELECT mode() WITHIN GROUP (ORDER BY region) FROM orders_v');
 SELECT try('SELECT percentile_cont(0) WITHIN GROUP (ORDER BY age) FROM orders_v');
-SELECT try('SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY age) FROM orders_v');
+SELECT try('SELECT percentile_cont(ARRAY[0.1, 1]) WITHIN GROUP (ORDER BY age) FROM orders_v');
+SELECT try('SELECT percentile_cont(ARRAY[age / 1000.0]) WITHIN GROUP (ORDER BY age) FROM orders_v GROUP BY age');
 SELECT try('SELECT dp.median(region) FROM orders_v');
 SELECT try('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY coalesce(age, 0)) FROM orders_v');
 SELECT try('SELECT min(age + 1) FROM orders_v');
-SELECT try('SELECT sum(age * items) FROM orders_v');
+SELECT try('SELECT sum(age / items) FROM orders_v');
 
 -- Two scans of which one is refused charge nothing, in either order
 SELECT try('SELECT count(*) FROM orders_v WHERE age < 30 UNION ALL SELECT age FROM orders_v');

@@ -32,7 +32,7 @@ SELECT count(*) > 0 AS there, avg(NULL::interval) AS none, avg(NULL::int) AS no_
 EXPLAIN (COSTS OFF) SELECT count(*) FROM v GROUP BY k, age, ts::date, region;
 
 -- 4, 5, 6. Many values, sets and levels of nesting take no time that no cancel ends.
-EXPLAIN (COSTS OFF) SELECT sum(k * k) FROM v;
+EXPLAIN (COSTS OFF) SELECT sum(k % 1000) FROM v;
 SELECT count(*) FROM (SELECT k % 7 AS a, (k * 7919) % 11 AS b FROM v GROUP BY CUBE (k % 7, (k * 7919) % 11)) q;
 SET statement_timeout = '20s';
 SELECT count(*) > 0 AS there FROM v WHERE ((((((((((((age > 16) IS TRUE AND age > 16) IS TRUE AND age > 16) IS TRUE AND age > 16) IS TRUE AND age > 16) IS TRUE

@@ -53,6 +53,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[3] = Float8GetDatum(estimate - c->half);
 	values[4] = Float8GetDatum(estimate + c->half);
 	values[5] = Int64GetDatum(c->call.reply.release_id);
+	nulls[5] = c->call.reply.release_id == 0;
 }
 
 Datum

@@ -12,6 +12,7 @@
 
 #include "ask/ask_sums.h"
 #include "ask/atoms.h"
+#include "ask/formulas.h"
 #include "ask/answers.h"
 #include "server/arguments.h"
 #include "ask/literals.h"
@@ -204,7 +205,7 @@ load_attributes(pe_aggregation *g)
 	g->groups = request->attributes;
 	columns = pe_aggregation_is_counts(g) ? pe_columns_load(g->asked.dataset, request->attribute, &g->groups)
 		: pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
-	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
+	g->columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
 	if (request->workload != NULL && !g->stored)
@@ -316,14 +317,19 @@ number_of(const pe_column *column)
 }
 
 static int
-find_number(pe_aggregation *g, char *name)
+find_number(pe_aggregation *g, const pe_aggregate *a, int i)
 {
+	char	   *name = a->column[i];
 	pe_sums    *sums = &g->needed;
 	int			count = g->groups + g->quantiles + g->watched;
 	pe_column  *column = &g->columns[count + sums->numbers];
-	int			n = place_of(&g->columns[count], sums->numbers, name);
+	int			n = 0;
 
-	if (n >= 0)
+	if (a->formula[i] != NULL)
+		return pe_formula_number(g, name, a->formula[i]);
+	while (n < sums->numbers && (g->number_column[n]->computed || strcmp(g->number_column[n]->name, name) != 0))
+		n++;
+	if (n < sums->numbers)
 		return n;
 	if (sums->numbers == PE_MAX_NUMBERS)
 		ereport(ERROR,
@@ -342,7 +348,7 @@ add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	for (int i = 0; i < 2; i++)
 		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->attribute < 0)
-			a->number[i] = find_number(g, a->column[i]);
+			a->number[i] = find_number(g, a, i);
 }
 
 static bool
@@ -369,7 +375,7 @@ find_always_there(pe_aggregation *g)
 			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
 			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
-		if (there)
+		if (there || (!g->stored && column->computed && pe_formula_is_always_there(g, n)))
 			g->never_null |= UINT32_C(1) << n;
 	}
 }
@@ -1640,6 +1646,7 @@ canonical_text(pe_aggregation *g, char **names)
 	add_never_null(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	pe_formulas_add_text(&text, g);
 	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }
@@ -1712,7 +1719,7 @@ fill_question(pe_aggregation *g)
 	for (int i = 0; i < g->groups; i++)
 		names[i] = pe_column_text(&g->columns[i]);
 	question->dataset = g->asked.dataset;
-	question->columns = g->columns;
+	question->columns = pe_formula_columns(g);
 	question->domain = g->domain;
 	question->predicate = g->selection;
 	if (pe_aggregation_is_counts(g))

@@ -80,6 +80,9 @@ typedef struct pe_strategies
 /* The counts that decide of an aggregate whether it is shown: of all of its group, and of what it is made of. */
 #define PE_DECIDED_BY 3
 
+/* The most columns that are read, and formulas. */
+#define PE_MAX_COLUMNS_READ (PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS)
+
 typedef struct pe_aggregation
 {
 	pe_asked	asked;
@@ -89,7 +92,7 @@ typedef struct pe_aggregation
 	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
 	pe_conditions conditions;
 
-	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers */
+	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers. Others have no name */
 	int			groups;
 	int			quantiles;		/* attributes of quantiles, and of values that are counted */
 	int			watched;
@@ -98,6 +101,7 @@ typedef struct pe_aggregation
 	const char *predicate;		/* canonical */
 	int32		cells_per_unit; /* 0: rows are units */
 	const pe_column *number_column[PE_MAX_NUMBERS];
+	const pe_column *factor_column[PE_MAX_FACTORS];	/* of formulas (formulas.h) */
 	uint32		never_null;		/* bit n is set if every row has number n */
 	pe_complete complete;		/* of groups, quantiles and watched ones */
 
@@ -105,6 +109,8 @@ typedef struct pe_aggregation
 	bool		stored;
 	char	  **never_null_name;	/* what was there in every row then */
 	int			never_null_names;
+	char	  **decimals;		/* the scales of numeric columns then (formulas.h) */
+	int			decimals_count;
 	pe_strategies strategies;	/* none: the workloads themselves were measured */
 	int			version;		/* of the data */
 

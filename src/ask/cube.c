@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 
 #include "ask/cube.h"
+#include "ask/formulas.h"
 #include "ask/suppress.h"
 #include "ask/known.h"
 #include "door/cube.h"
@@ -80,10 +81,10 @@ cube_of(pe_stored_aggregates *stored)
 	cube->attribute = palloc(Max(g->groups, 1) * sizeof(char *));
 	for (int i = 0; i < g->groups; i++)
 		cube->attribute[i] = g->columns[i].name;
-	cube->numbers = g->needed.numbers;
-	cube->number = palloc(Max(cube->numbers, 1) * sizeof(char *));
-	for (int i = 0; i < cube->numbers; i++)
-		cube->number[i] = g->number_column[i]->name;
+	cube->number = palloc(Max(g->needed.numbers, 1) * sizeof(char *));
+	for (int i = 0; i < g->needed.numbers; i++)
+		if (!g->number_column[i]->computed)
+			cube->number[cube->numbers++] = g->number_column[i]->name;
 	cube->counts = has_count(g);
 	return cube;
 }
@@ -144,6 +145,8 @@ pe_cube_of_request(const pe_request *request)
 {
 	pe_stored_aggregates *s = palloc0(sizeof(*s));
 	pe_aggregation *g;
+	int			decimals;
+	char	  **decimal;
 	char	  **never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
 
 	PE_UNDONE();
@@ -153,10 +156,12 @@ pe_cube_of_request(const pe_request *request)
 	pe_aggregation_price(g);
 	s->request = *request;
 	s->aggregation = *g;
+	decimal = pe_formulas_decimals(g, &decimals);
 	s->release = (pe_release) {
 		.version = g->asked.version, .dataset = g->asked.dataset, .kind = PE_MEASUREMENT, .complete = g->complete,
 		.accounting = g->asked.ask.accounting, .cells_per_unit = g->cells_per_unit, .never_null = never_null,
-		.never_nulls = pe_aggregation_never_null(g, never_null),
+		.never_nulls = pe_aggregation_never_null(g, never_null), .decimals = decimal,
+		.decimals_count = decimals,
 		.nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting)
 	};
 	return cube_of(s);

@@ -132,8 +132,8 @@ paid_for_keys(pe_call *call)
 {
 	const pe_answered_keys *keys = &((pe_key_call *) call)->keys;
 
-	return psprintf("release " INT64_FORMAT "; a key is released from a noisy count of %.6g on",
-					call->reply.release_id, ldexp((double) keys->threshold, -keys->shift));
+	return psprintf("%s; a key is released from a noisy count of %.6g on", pe_release_text(&call->reply),
+					ldexp((double) keys->threshold, -keys->shift));
 }
 
 static const pe_ask_kind ask_keys = {

@@ -337,7 +337,8 @@ pe_aggregation_rows_text(const pe_aggregation *g)
 											   g->groups, g->predicate, &g->complete));
 	for (int i = g->groups; dataset->unit != NULL && i < columns_read(g); i++)
 		appendStringInfo(&text, " %s of %s", i < columns_read(g) - g->needed.numbers ? "cells" : "values",
-						 quote_identifier(pe_column_text(&g->columns[i])));
+						 g->columns[i].computed ? g->columns[i].name
+						 : quote_identifier(pe_column_text(&g->columns[i])));
 	return text.data;
 }
 
@@ -362,7 +363,15 @@ declared_alike(const pe_aggregation *g, const pe_aggregation *of)
 static bool
 same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 {
-	return strcmp(g->number_column[n]->name, of->number_column[m]->name) == 0;
+	const pe_column *column = g->number_column[n];
+	const pe_number *number = &g->needed.number[n];
+	const pe_number *other = &of->needed.number[m];
+
+	/* formulas have the scales of their columns */
+	return strcmp(column->name, of->number_column[m]->name) == 0 &&
+		column->computed == of->number_column[m]->computed &&
+		(!column->computed || (number->lower == other->lower && number->upper == other->upper &&
+							   number->most == other->most));
 }
 
 /* Bits that one sum needs, in the numbering of the other; false if the other has not all of them. */

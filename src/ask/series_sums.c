@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 
 #include "server/arguments.h"
+#include "ask/formulas.h"
 #include "ask/ask_series.h"
 #include "blocks/blocks.h"
 #include "noise/interval.h"
@@ -75,6 +76,11 @@ validate_sums(pe_serial *s, bool needs_budget)
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
 	s->aggregation->of_series = 1;
 	s->asked = &s->aggregation->asked;
+	if (pe_has_formulas(s->aggregation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a series does not add up formulas of columns"),
+				 errhint("Ask for sums of single columns, or declare a generated column.")));
 	check_aggregates(s);
 }
 

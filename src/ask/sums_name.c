@@ -4,6 +4,7 @@
  *
  *		count(*)						count
  *		sum(x), count(x)				sum_x, count_x
+ *		sum(x * y)						sum_x_y
  *		count(distinct unit)			count_units
  *		count(distinct x)				count_distinct_x
  *		quantile(x, 0.9)				quantile_x_0_9
@@ -58,7 +59,9 @@ append_name(StringInfo text, const pe_aggregate *a, numbering *n)
 		appendStringInfoString(text, "_distinct");
 	for (int i = 0; i < 2; i++)
 	{
-		if (a->column[i] != NULL)
+		for (int v = 0; a->formula[i] != NULL && v < a->formula[i]->variables; v++)
+			appendStringInfo(text, "_%s", a->formula[i]->variable[v].name);
+		if (a->column[i] != NULL && a->formula[i] == NULL)
 			appendStringInfo(text, "_%s", a->column[i]);
 		if (a->part[i] == NULL)
 			continue;

@@ -155,7 +155,7 @@ is_always_there(const pe_aggregation *g, const pe_aggregate *a)
 static void
 add_count_of(pe_aggregation *g, const pe_aggregate *sum)
 {
-	const char *name = quote_identifier(sum->column[0]);
+	const char *name = sum->formula[0] != NULL ? sum->column[0] : quote_identifier(sum->column[0]);
 	bool		all = sum->kind == PE_AGG_DISTINCT || is_always_there(g, sum);
 	pe_aggregate *a = &g->aggregate[g->aggregates];
 	pe_text_error error;

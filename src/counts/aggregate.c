@@ -33,6 +33,8 @@ struct pe_aggregate_form
 	/* estimate, error and interval; NULL: not from sums */
 	void		(*answer) (work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer);
 
+	bool		formulas;		/* its numbers may be formulas of attributes */
+
 	/* Of what is neither linear nor a quotient: */
 	value_function *searched;	/* the value whose ends are searched for */
 	double		rows;			/* it is unknown where there may be no more rows than these, */
@@ -75,12 +77,93 @@ take_column(pe_text *t, pe_aggregate *a, int i)
 	return true;
 }
 
+static char *
+formula_text(const pe_formula *formula)
+{
+	pe_text_error error;
+	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = "", .error = &error};
+
+	pe_formula_write(&t, formula);
+	return t.canonical;
+}
+
+/* An attribute, or a formula of them. */
+static bool
+take_formula(pe_text *t, pe_aggregate *a, int i)
+{
+	pe_formula *formula = pe_alloc(1, sizeof(*formula));
+	const char *attribute;
+
+	a->formula[i] = formula;
+	if (!pe_formula_parse(t, formula))
+		return false;
+	attribute = pe_formula_attribute(formula);
+	a->column[i] = attribute != NULL ? copy(attribute, strlen(attribute)) : formula_text(formula);
+	if (attribute == NULL)
+		return true;
+	pe_formula_free(formula);
+	pe_free(formula);
+	a->formula[i] = NULL;
+	return true;
+}
+
+char *
+pe_formula_canonical(const char *text, bool *affine)
+{
+	pe_text_error error;
+	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = text, .error = &error};
+	pe_formula *formula = pe_alloc(1, sizeof(*formula));
+	bool		read = pe_formula_parse(&t, formula) && pe_text_next(&t) == 0;
+	char	   *canonical = read ? formula_text(formula) : NULL;
+
+	*affine = formula->variables == 1 && !formula->variable[0].fills && formula->terms > 0 &&
+		formula->term[formula->terms - 1].degree == 1;
+	pe_formula_free(formula);
+	pe_free(formula);
+	return canonical;
+}
+
+/* A formula has a value where each attribute has, or coalesce gives one. */
+static char *
+there(const pe_formula *f)
+{
+	pe_text_error error;
+	pe_text		t = {.what = "predicate", .keywords = keywords, .text = "", .error = &error};
+
+	for (int i = 0; i < f->variables; i++)
+	{
+		if (f->variable[i].fills)
+			continue;
+		pe_text_write(&t, t.size > 0 ? " AND " : "");
+		pe_text_write_quoted(&t, f->variable[i].name, '"');
+		pe_text_write(&t, " IS NOT NULL");
+	}
+	return t.canonical;
+}
+
+/* What a formula counts: its condition, and no column. */
+static void
+count_formula(pe_aggregate *a)
+{
+	a->where = there(a->formula[0]);
+	pe_formula_free(a->formula[0]);
+	pe_free(a->formula[0]);
+	pe_free(a->column[0]);
+	a->formula[0] = NULL;
+	a->column[0] = NULL;
+}
+
 /* count(x); of the unit it is count(*), as rows without a unit do not count. */
 static bool
 take_counted(pe_text *t, const char *unit, pe_aggregate *a)
 {
-	if (!take_column(t, a, 0))
+	if (!take_formula(t, a, 0))
 		return false;
+	if (a->formula[0] != NULL)
+	{
+		count_formula(a);
+		return true;
+	}
 	if (unit == NULL || strcmp(a->column[0], unit) != 0)
 		return true;
 	pe_free(a->column[0]);
@@ -185,7 +268,8 @@ take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 	if (a->kind == PE_AGG_RATIO && !take_ratio(t, unit, a))
 		return false;
 	for (int i = 0; i < columns; i++)
-		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) || !take_column(t, a, i))
+		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) ||
+			!(a->form->formulas ? take_formula(t, a, i) : take_column(t, a, i)))
 			return false;
 	if (a->kind == PE_AGG_QUANTILE && strcmp(name, "median") != 0 && !take_fraction(t, a))
 		return false;
@@ -215,6 +299,28 @@ enclosed(const char *text)
 	return at;
 }
 
+/* Beside what a formula needs. */
+static void
+set_where(pe_aggregate *a, const char *text, size_t size)
+{
+	pe_text_error error;
+	pe_text		t = {.what = "predicate", .keywords = keywords, .text = "", .error = &error};
+	char	   *where = copy(text, size);
+
+	if (a->where == NULL)
+	{
+		a->where = where;
+		return;
+	}
+	pe_text_write(&t, a->where);
+	pe_text_write(&t, " AND (");
+	pe_text_write(&t, where);
+	pe_text_write(&t, ")");
+	pe_free(a->where);
+	pe_free(where);
+	a->where = t.canonical;
+}
+
 static bool
 take_where(pe_text *t, pe_aggregate *a)
 {
@@ -227,7 +333,7 @@ take_where(pe_text *t, pe_aggregate *a)
 	if (!pe_text_take(t, '(', "\"(\""))
 		return false;
 	size = enclosed(t->text + t->at);
-	a->where = copy(t->text + t->at, size);
+	set_where(a, t->text + t->at, size);
 	a->where_position = (int) t->at;
 	t->at += size;
 	return pe_text_take(t, ')', "\")\"");
@@ -286,6 +392,9 @@ pe_aggregate_free(pe_aggregate *a)
 	for (int i = 0; i < 2; i++)
 	{
 		pe_free(a->column[i]);
+		if (a->formula[i] != NULL)
+			pe_formula_free(a->formula[i]);
+		pe_free(a->formula[i]);
 		if (a->part[i] != NULL)
 			pe_aggregate_free(a->part[i]);
 		pe_free(a->part[i]);
@@ -320,7 +429,9 @@ write_aggregate(pe_text *t, const pe_aggregate *a,
 	{
 		if (i > 0 && (a->column[i] != NULL || a->part[i] != NULL))
 			pe_text_write(t, ", ");
-		if (a->kind == PE_AGG_DISTINCT && i == 0 && strcmp(a->column[0], "unit") == 0)
+		if (a->formula[i] != NULL)
+			pe_text_write(t, a->column[i]);
+		else if (a->kind == PE_AGG_DISTINCT && i == 0 && strcmp(a->column[0], "unit") == 0)
 			pe_text_write_quoted(t, a->column[0], '"');
 		else if (a->column[i] != NULL)
 			pe_text_write_name(t, a->column[i]);
@@ -1355,8 +1466,8 @@ answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quoti
 /* What is asked by name.  Of SQL's statistics the definitions are PostgreSQL's. */
 static const pe_aggregate_form forms[] = {
 	{{"count"}, PE_AGG_COUNT, -1, N, value_of_rows, .answer = answer_linear},
-	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear},
-	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg},
+	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear, .formulas = true},
+	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg, .formulas = true},
 	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
 	{{"dropped"}, PE_AGG_LOST, 0, N, value_of_rows, .answer = answer_linear},
 	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
@@ -1377,7 +1488,7 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
 	{{"regr_r2"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1, .after = take_square},
-	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear},
+	{{"regr_count"}, PE_AGG_NUMBERS, 2, N, value_of_rows, .answer = answer_linear, .formulas = true},
 	{{"regr_avgx"}, PE_AGG_NUMBERS, 2, N | S2, value_of_second_avg, .answer = answer_second_avg},
 	{{"regr_avgy"}, PE_AGG_NUMBERS, 2, N | S, value_of_avg, .answer = answer_avg},
 	{{"regr_slope"}, PE_AGG_NUMBERS, 2, N | S | S2 | Q2 | P, value_of_slope, .answer = answer_moments,

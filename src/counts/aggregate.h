@@ -5,12 +5,14 @@
  *	  alone.
  *
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
- *		basic     := count(*) | count(x) | count(DISTINCT unit) | count(DISTINCT x) | sum(x) | avg(x)
+ *		basic     := count(*) | count(f) | count(DISTINCT unit) | count(DISTINCT x) | sum(f) | avg(f)
  *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
  *				   | share | ratio(aggregate, aggregate) | dropped [ '(' most ')' ]
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
- * x and y are attributes, unit is the word or the name of the unit's column:
+ * x and y are attributes, f is an attribute or a formula of several (formula.h),
+ * which is a number like others.  count(f) counts the rows where all of its
+ * attributes are there.  unit is the word or the name of the unit's column:
  * count of that column is count(*).  count(DISTINCT x) is how many of the values
  * of x that are declared occur among the rows that count, each by itself.
  * Both aggregates of a ratio are counts, counts of units or sums.
@@ -62,6 +64,7 @@
 #define PE_COUNTS_AGGREGATE_H
 
 #include "base/text.h"
+#include "counts/formula.h"
 #include "counts/quotient.h"
 #include "domain/sums.h"
 #include "strategy/share.h"
@@ -108,7 +111,8 @@ typedef struct pe_aggregate
 {
 	const pe_aggregate_form *form;
 	pe_aggregate_kind kind;
-	char	   *column[2];		/* names of attributes; NULL: none */
+	char	   *column[2];		/* names of attributes, or canonical formulas; NULL: none */
+	pe_formula *formula[2];		/* NULL: an attribute */
 	char	   *where;			/* the predicate as it was written; NULL: none */
 	int			where_position; /* in the text */
 	double		fraction;		/* of a quantile */
@@ -135,6 +139,12 @@ typedef struct pe_aggregate
  */
 extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error);
 extern void pe_aggregate_free(pe_aggregate *aggregate);
+
+/*
+ * The canonical text of what is summed; NULL: it is no formula.  pe_free it.
+ * *affine: it is a multiple of one attribute, and a constant.
+ */
+extern char *pe_formula_canonical(const char *text, bool *affine);
 
 /* What it is called in texts. */
 extern const char *pe_aggregate_word(const pe_aggregate *aggregate);

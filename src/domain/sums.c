@@ -31,6 +31,16 @@ pe_number_init(pe_number *number, double lower, double upper, bool clamp, bool w
 	return pe_number_step(number) > 0 && isfinite(pe_number_middle(number));
 }
 
+bool
+pe_number_of_polynomial(pe_number *number, double lower, double upper, const pe_polynomial *polynomial)
+{
+	*number = (pe_number) {
+		.lower = lower, .upper = upper, .clamp = true, .most = polynomial->places, .polynomial = polynomial
+	};
+	return isfinite(lower) && isfinite(upper) && lower < upper && pe_number_step(number) > 0 &&
+		isfinite(pe_number_middle(number));
+}
+
 double
 pe_number_middle(const pe_number *number)
 {
@@ -100,6 +110,36 @@ pe_sums_behind_one(const pe_sums *sums, const pe_tables *tables, pe_sums *behind
 	behind_tables->set = pe_alloc((size_t) tables->tables, sizeof(*behind_tables->set));
 	for (int32_t t = 0; t < tables->tables; t++)
 		behind_tables->set[t] = tables->set[t] << 1 | 1;
+}
+
+int
+pe_sums_columns(const pe_sums *sums)
+{
+	int			columns = sums->factors;
+
+	for (int n = 0; n < sums->numbers; n++)
+		columns += sums->number[n].polynomial == NULL;
+	return columns;
+}
+
+/* What is absent stands as 0. */
+uint64_t
+pe_sums_polynomials(const pe_sums *sums, const int64_t *steps, uint32_t there, int32_t *number)
+{
+	uint64_t	has = 0;
+
+	for (int n = 0; n < sums->numbers; n++)
+	{
+		const pe_polynomial *p = sums->number[n].polynomial;
+		bool		all;
+
+		if (p == NULL)
+			continue;
+		all = (there & p->needs) == p->needs;
+		number[n] = pe_polynomial_place(p, steps) * all;
+		has |= (uint64_t) all * PE_HAS_NUMBER(n);
+	}
+	return has;
 }
 
 /* The largest product of two numbers. */
@@ -384,7 +424,8 @@ pe_sums_row(const pe_sums *sums, const pe_domain *domain, pe_u128 number, pe_sum
 }
 
 /* ------------------------------------------------------------------
- * The written form, in host order: sets of tables, domain, the head, numbers, sums, atoms, the predicates
+ * The written form, in host order: sets of tables, domain, the head, factors, numbers with their terms, sums, atoms,
+ * the predicates
  * ------------------------------------------------------------------
  */
 
@@ -396,7 +437,20 @@ typedef struct sums_head
 	int32_t		selects;		/* 1: the predicate of all sums stands in front of the conditions */
 	int32_t		max_periods;
 	int32_t		atoms;
+	int32_t		factors;
 } sums_head;
+
+typedef struct written_factor
+{
+	double		lower;
+	double		upper;
+	double		filling;
+	int32_t		scale;
+	uint8_t		clamp;
+	uint8_t		binary;
+	uint8_t		fills;
+	uint8_t		unused;
+} written_factor;
 
 typedef struct written_number
 {
@@ -404,7 +458,33 @@ typedef struct written_number
 	double		upper;
 	uint32_t	clamp;
 	uint32_t	whole;
+
+	/* of a polynomial */
+	int32_t		terms;			/* 0: it is a column */
+	uint32_t	needs;
+	uint32_t	from_greatest;
+	uint32_t	unused;
 } written_number;
+
+typedef struct written_term
+{
+	pe_i128		coefficient;
+	uint8_t		degree;
+	uint8_t		factor[PE_POLYNOMIAL_DEGREE];
+	uint8_t		unused[4];
+} written_term;
+
+static size_t
+numbers_size(const pe_sums *sums)
+{
+	size_t		size = (size_t) sums->factors * sizeof(written_factor) +
+		(size_t) sums->numbers * sizeof(written_number);
+
+	for (int n = 0; n < sums->numbers; n++)
+		if (sums->number[n].polynomial != NULL)
+			size += (size_t) sums->number[n].polynomial->terms * sizeof(written_term);
+	return size;
+}
 
 static size_t
 predicate_size(const pe_predicate *predicate)
@@ -416,8 +496,7 @@ size_t
 pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate)
 {
 	size_t		size = pe_tables_size(tables) + sizeof(uint32_t) + pe_domain_size(domain) + sizeof(sums_head) +
-		(size_t) sums->numbers * sizeof(written_number) + (size_t) sums->sums * sizeof(pe_sum) +
-		(size_t) sums->atoms * sizeof(*sums->atom);
+		numbers_size(sums) + (size_t) sums->sums * sizeof(pe_sum) + (size_t) sums->atoms * sizeof(*sums->atom);
 
 	if (predicate != NULL)
 		size += predicate_size(predicate);
@@ -443,12 +522,53 @@ put_predicate(char *to, const pe_predicate *predicate)
 	return to + size;
 }
 
+static char *
+put_factor(char *to, const pe_operand *f)
+{
+	written_factor written;
+
+	memset(&written, 0, sizeof(written));
+	written = (written_factor) {f->lower, f->upper, f->filling, f->scale, f->clamp, f->binary, f->fills, 0};
+	return put(to, &written, sizeof(written));
+}
+
+static char *
+put_term(char *to, const pe_monomial *m)
+{
+	written_term written;
+
+	memset(&written, 0, sizeof(written));
+	written.coefficient = m->coefficient;
+	written.degree = m->degree;
+	memcpy(written.factor, m->factor, sizeof(written.factor));
+	return put(to, &written, sizeof(written));
+}
+
+static char *
+put_number(char *to, const pe_number *number)
+{
+	const pe_polynomial *p = number->polynomial;
+	written_number written = {number->lower, number->upper, number->clamp, number->whole, 0, 0, 0, 0};
+
+	if (p != NULL)
+	{
+		written.terms = p->terms;
+		written.needs = p->needs;
+		written.from_greatest = p->from_greatest;
+	}
+	to = put(to, &written, sizeof(written));
+	for (int32_t t = 0; t < written.terms; t++)
+		to = put_term(to, &p->term[t]);
+	return to;
+}
+
 void
 pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
 			  const pe_predicate *predicate, char *bytes)
 {
 	sums_head	head = {
-		sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms
+		sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms,
+		sums->factors
 	};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
 	char	   *to = bytes + pe_tables_size(tables);
@@ -457,13 +577,10 @@ pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *dom
 	to = put(to, &domain_size, sizeof(domain_size));
 	pe_domain_write(domain, to);
 	to = put(to + domain_size, &head, sizeof(head));
+	for (int f = 0; f < sums->factors; f++)
+		to = put_factor(to, &sums->factor[f]);
 	for (int n = 0; n < sums->numbers; n++)
-	{
-		const pe_number *number = &sums->number[n];
-		written_number written = {number->lower, number->upper, number->clamp, number->whole};
-
-		to = put(to, &written, sizeof(written));
-	}
+		to = put_number(to, &sums->number[n]);
 	to = put(to, sums->sum, (size_t) sums->sums * sizeof(pe_sum));
 	if (sums->atoms > 0)
 		to = put(to, sums->atom, (size_t) sums->atoms * sizeof(*sums->atom));
@@ -487,13 +604,71 @@ read_domain(pe_domain *domain, pe_cursor *from)
 }
 
 static bool
-read_number(pe_number *number, pe_cursor *from)
+read_factor(pe_operand *factor, pe_cursor *from)
+{
+	written_factor written;
+
+	if (!pe_take(from, &written, sizeof(written)) || written.clamp > 1 || written.binary > 1 || written.fills > 1 ||
+		written.unused != 0)
+		return false;
+	*factor = (pe_operand) {
+		.lower = written.lower, .upper = written.upper, .filling = written.filling, .scale = written.scale,
+		.clamp = written.clamp != 0, .binary = written.binary != 0, .fills = written.fills != 0
+	};
+	return pe_operand_prepare(factor);
+}
+
+static bool
+read_term(pe_monomial *m, pe_cursor *from)
+{
+	static const uint8_t unused[4];
+	written_term written;
+
+	if (!pe_take(from, &written, sizeof(written)) || memcmp(written.unused, unused, sizeof(unused)) != 0)
+		return false;
+	m->coefficient = written.coefficient;
+	m->degree = written.degree;
+	memcpy(m->factor, written.factor, sizeof(m->factor));
+	return true;
+}
+
+/* Its bounds, and so what a row adds at most, are found from the terms and the factors. */
+static bool
+read_polynomial(const pe_sums *sums, pe_number *number, const written_number *written, pe_cursor *from)
+{
+	pe_polynomial *p;
+
+	if (written->terms > PE_POLYNOMIAL_TERMS || written->from_greatest > 1 || written->clamp != 1 ||
+		written->whole != 0)
+		return false;
+	p = pe_alloc(1, sizeof(*p));
+	number->polynomial = p;
+	p->terms = written->terms;
+	p->needs = written->needs;
+	p->from_greatest = written->from_greatest != 0;
+	for (int32_t t = 0; t < p->terms; t++)
+		if (!read_term(&p->term[t], from))
+			return false;
+	return pe_polynomial_prepare(p, sums->factor, sums->factors) == PE_POLYNOMIAL_OK &&
+		pe_number_of_polynomial(number, written->lower, written->upper, p);
+}
+
+static bool
+read_column(pe_number *number, const written_number *written)
+{
+	return written->clamp <= 1 && written->whole <= 1 && written->needs == 0 && written->from_greatest == 0 &&
+		pe_number_init(number, written->lower, written->upper, written->clamp != 0, written->whole != 0) &&
+		number->whole == (written->whole != 0);
+}
+
+static bool
+read_number(const pe_sums *sums, pe_number *number, pe_cursor *from)
 {
 	written_number written;
 
-	return pe_take(from, &written, sizeof(written)) && written.clamp <= 1 && written.whole <= 1 &&
-		pe_number_init(number, written.lower, written.upper, written.clamp != 0, written.whole != 0) &&
-		number->whole == (written.whole != 0);
+	if (!pe_take(from, &written, sizeof(written)) || written.unused != 0 || written.terms < 0)
+		return false;
+	return written.terms > 0 ? read_polynomial(sums, number, &written, from) : read_column(number, &written);
 }
 
 /* The bits that there are at all. */
@@ -555,13 +730,20 @@ read_predicate(pe_predicate *predicate, const pe_domain *domain, pe_cursor *from
 }
 
 static bool
-read_numbers(pe_sums *sums, int numbers, pe_cursor *from)
+read_numbers(pe_sums *sums, const sums_head *head, pe_cursor *from)
 {
-	if (numbers < 0 || numbers > PE_MAX_NUMBERS)
+	if (head->numbers < 0 || head->numbers > PE_MAX_NUMBERS || head->factors < 0 || head->factors > PE_MAX_FACTORS)
 		return false;
-	for (sums->numbers = 0; sums->numbers < numbers; sums->numbers++)
-		if (!read_number(&sums->number[sums->numbers], from))
+	for (; sums->factors < head->factors; sums->factors++)
+		if (!read_factor(&sums->factor[sums->factors], from))
 			return false;
+	/* one that is refused is freed with the others */
+	for (; sums->numbers < head->numbers; sums->numbers++)
+		if (!read_number(sums, &sums->number[sums->numbers], from))
+		{
+			sums->numbers++;
+			return false;
+		}
 	return true;
 }
 
@@ -641,7 +823,7 @@ read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *pred
 	sums->dropping = head.dropping;
 	sums->max_periods = head.max_periods;
 	/* what has no conditions yet must not free any */
-	if (!read_numbers(sums, head.numbers, from) || !read_sums(sums, tables, &head, from))
+	if (!read_numbers(sums, &head, from) || !read_sums(sums, tables, &head, from))
 	{
 		sums->conditions = 0;
 		return false;
@@ -674,6 +856,8 @@ pe_sums_free(pe_sums *sums)
 {
 	for (int c = 0; c < sums->conditions; c++)
 		pe_predicate_free(&sums->condition[c]);
+	for (int n = 0; n < sums->numbers; n++)
+		pe_free((void *) sums->number[n].polynomial);
 	pe_free((void *) sums->atom);
 	pe_free(sums->place_of);
 	pe_free(sums->sum);

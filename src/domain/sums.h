@@ -8,6 +8,8 @@
  * numbers between bounds that are at most PE_NUMBER_WHOLE apart this is exact;
  * else it is rounded to the nearest of 65535 places.  What is NULL, NaN or
  * outside without clamp is absent, and adds nothing to the sums that need it.
+ * A number may also be a polynomial of columns (polynomial.h), which is the same
+ * from there on: an integer of the row, within public bounds, or absent.
  *
  * A row that counts is in one cell of each table and adds to it
  *
@@ -60,6 +62,7 @@
 #ifndef PE_DOMAIN_SUMS_H
 #define PE_DOMAIN_SUMS_H
 
+#include "domain/polynomial.h"
 #include "domain/tables.h"
 
 #define PE_MAX_NUMBERS 16
@@ -83,12 +86,16 @@ typedef struct pe_number
 	bool		clamp;			/* what is outside counts as the bound; else it is absent */
 	bool		whole;			/* u = 2 value - lower - upper */
 	int32_t		most;
+	const pe_polynomial *polynomial;	/* prepared: u is its; NULL: of one column */
 } pe_number;
 
 /* whole: all values are whole numbers.  False if the bounds make no sense. */
 extern bool pe_number_init(pe_number *number, double lower, double upper, bool clamp, bool whole);
 
-/* The integer of a value; false if it is absent, and *u is 0. */
+/* The same of a prepared polynomial, whose value is lower where u is -places, and upper where it is places. */
+extern bool pe_number_of_polynomial(pe_number *number, double lower, double upper, const pe_polynomial *polynomial);
+
+/* The integer of a value of a column; false if it is absent, and *u is 0. */
 extern bool pe_number_place(const pe_number *number, double value, int32_t *u);
 
 /* What an integer is worth: value = middle + u step. */
@@ -138,6 +145,8 @@ typedef struct pe_sums
 	uint32_t	dropping;
 	int			numbers;
 	pe_number	number[PE_MAX_NUMBERS];
+	int			factors;		/* of all polynomials */
+	pe_operand	factor[PE_MAX_FACTORS];
 	int			conditions;
 	pe_predicate condition[PE_MAX_CONDITIONS];
 	int32_t		max_periods;	/* > 0: attribute 0 is time, and the periods of a unit that are taken (units.h) */
@@ -158,6 +167,12 @@ typedef struct pe_sum_row
 	uint64_t	has;
 	bool		counts;
 } pe_sum_row;
+
+/* The columns that are read for numbers: those that are numbers themselves, then factors. */
+extern int	pe_sums_columns(const pe_sums *sums);
+
+/* The integers of polynomials, of a row's factors, and bits of those that are there; there: bits of factors. */
+extern uint64_t pe_sums_polynomials(const pe_sums *sums, const int64_t *steps, uint32_t there, int32_t *number);
 
 /* The places that each cell of a sum's table has: 1, those of a grid, or the atoms. */
 extern int32_t pe_sum_places(const pe_sums *sums, const pe_sum *sum);

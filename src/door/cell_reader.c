@@ -15,7 +15,7 @@
 typedef struct cell_reader
 {
 	pe_reader	reader;
-	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS];	/* base types of the values */
+	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS];	/* base types of the values */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -170,22 +170,44 @@ sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCall
 	return has;
 }
 
+/* The factors of polynomials, from argument `first` on, and what follows from them. */
+static pg_noinline uint64
+sum_polynomials(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int first, int32 *number)
+{
+	int64		steps[PE_MAX_FACTORS + 1];
+	uint32		there = 0;
+
+	steps[PE_MAX_FACTORS] = 1;
+	for (int f = 0; f < acc->summed.factors; f++)
+	{
+		int			argument = PE_ARG_FIRST + first + f;
+		bool		isnull = PG_ARGISNULL(argument);
+		double		value = isnull ? NAN : pe_number_of_datum(reader->type[first + f], PG_GETARG_DATUM(argument));
+
+		there |= (uint32) pe_operand_place(&acc->summed.factor[f], isnull, value, &steps[f]) << f;
+	}
+	return pe_sums_polynomials(&acc->summed, steps, there, number);
+}
+
 /* The integers of the numbers, and which of them are there. */
 static uint64
 sum_numbers(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *number)
 {
-	int			first = acc->domain.attributes + acc->domain.watched;
+	int			at = acc->domain.attributes + acc->domain.watched;
 	uint64		has = 0;
 
 	for (int n = 0; n < acc->summed.numbers; n++)
 	{
-		int			argument = PE_ARG_FIRST + first + n;
-		double		value = PG_ARGISNULL(argument) ? NAN
-			: pe_number_of_datum(reader->type[first + n], PG_GETARG_DATUM(argument));
+		int			argument = PE_ARG_FIRST + at;
+		double		value;
 
+		if (acc->summed.number[n].polynomial != NULL)
+			continue;
+		value = PG_ARGISNULL(argument) ? NAN : pe_number_of_datum(reader->type[at], PG_GETARG_DATUM(argument));
 		has |= (uint64) pe_number_place(&acc->summed.number[n], value, &number[n]) * PE_HAS_NUMBER(n);
+		at++;
 	}
-	return has;
+	return acc->summed.factors > 0 ? has | sum_polynomials(reader, acc, fcinfo, at, number) : has;
 }
 
 static pg_attribute_always_inline void
@@ -224,7 +246,7 @@ read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 static void
 check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
 {
-	for (int n = 0; n < acc->summed.numbers; n++)
+	for (int n = 0; n < pe_sums_columns(&acc->summed); n++)
 	{
 		reader->type[first + n] = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
 		if (!OidIsValid(reader->type[first + n]) || !pe_type_has_bins(reader->type[first + n]))
@@ -255,7 +277,7 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	cell_reader *reader = palloc0(sizeof(*reader));
 	int			attributes = acc->domain.attributes + acc->domain.watched;
 
-	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, attributes + acc->summed.numbers);
+	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, attributes + pe_sums_columns(&acc->summed));
 	for (int a = 0; a < attributes; a++)
 	{
 		pe_key		key;

@@ -33,7 +33,7 @@ static int
 attributes_of(const pe_period_question *question)
 {
 	return question->domain->attributes + question->domain->watched +
-		(question->sums != NULL ? question->sums->numbers : 0);
+		(question->sums != NULL ? pe_sums_columns(question->sums) : 0);
 }
 
 static char *

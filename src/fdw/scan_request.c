@@ -18,8 +18,10 @@
 #include "utils/typcache.h"
 
 #include "server/arguments.h"
+#include "ask/formulas.h"
 #include "ask/answers.h"
 #include "ask/suppress.h"
+#include "fdw/joined.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -44,6 +46,18 @@ plain_target(pe_target_kind kind, const TargetEntry *entry)
 }
 
 static void
+append_elements(pe_select *s, const pe_target_of_select *array)
+{
+	ListCell   *cell;
+
+	if (array->elements == NIL)
+		return;
+	s->target = repalloc(s->target, (s->computed + list_length(array->elements)) * sizeof(*s->target));
+	foreach(cell, array->elements)
+		s->target[s->computed++] = lfirst(cell);
+}
+
+static void
 translate_targets(pe_select *s)
 {
 	ListCell   *cell;
@@ -62,6 +76,9 @@ translate_targets(pe_select *s)
 		else
 			*to = plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
 	}
+	s->computed = s->targets;
+	for (int i = 0; i < s->targets; i++)
+		append_elements(s, s->target[i]);
 }
 
 static void
@@ -197,7 +214,7 @@ sort_wanted(pe_select *s)
 		s->wanted.texts = lappend(s->wanted.texts, sorted[i].text);
 		place[sorted[i].number] = i;
 	}
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 	{
 		renumber(s->target[i]->terms, place);
 		renumber(s->target[i]->divisor, place);
@@ -339,7 +356,7 @@ ask_cube(pe_select *s)
 		.cube = s->cube, .sight = s->sight, .groups = s->groups, .where = where_before(s, &applied)
 	};
 	pe_over_cube_begin(o);
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 	{
 		pe_target_of_select *t = s->target[i];
 		bool		terms = t->terms != NIL;
@@ -383,16 +400,27 @@ fill_request(pe_select *s)
 	s->call.reuse = true;
 }
 
+/* Tables that are joined are found anew whenever a scan is opened: what they are may have changed since. */
+static const pe_seen *
+what_is_seen(pe_select *s)
+{
+	const pe_scan_plan *plan = s->plan->joined != NULL ? s->plan->joined : s->plan;
+
+	return plan->tables != NIL ? pe_joined_seen(plan, &s->plan) : pe_seen_of_table(plan->relation);
+}
+
 void
 pe_select_open(pe_select *s)
 {
+	const pe_seen *seen;
+
 	pe_settings_check_select();
+	seen = what_is_seen(s);
 	if (s->cube == NULL && pe_fdw_is_cube(s->plan->relation))
 		s->cube = pe_cube_open(s->plan->relation, pe_scan_reader(s->scan, s->estate));
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
-	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation),
-							 list_concat_copy(s->plan->where, s->plan->targets));
+	s->sight = pe_sight_open(s->estate, seen, list_concat_copy(s->plan->where, s->plan->targets));
 	if (s->cube != NULL && s->cube->stored != NULL && s->cube->stored->release.dataset->id != s->sight->declared->id)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -405,6 +433,7 @@ pe_select_open(pe_select *s)
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
 	}
+	pe_unit_column_check_groups(s->sight, s->plan->relation, s->plan->targets, s->plan->where);
 }
 
 /* That expressions of GROUP BY look at. */
@@ -508,7 +537,7 @@ factor_of_merged(const pe_select *s)
 	ListCell   *cell;
 
 	/* conditions may share what is measured */
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		independent = independent &&
 			(s->target[i]->filter == NULL || s->target[i]->filter->kind == PE_COND_ALWAYS);
 
@@ -575,11 +604,12 @@ static void
 check_declared(const pe_select *s)
 {
 	const pe_aggregation *g = s->call.aggregation;
-	int			count = PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS;
+	const pe_column *columns = pe_formula_columns(g);
+	int			count = PE_MAX_COLUMNS_READ;
 
 	if (s->cube != NULL)
 	{
-		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, g->columns, count))
+		if (pe_public_is_same_in(s->sight->declared, g->asked.dataset, columns, count))
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -588,7 +618,7 @@ check_declared(const pe_select *s)
 				 errhint("Measure a cube anew, and make the relation of it by dp.expose(..., release => ..., "
 						 "replace => true).")));
 	}
-	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, count))
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, columns, count))
 		refuse_changed(s);
 }
 
@@ -787,7 +817,7 @@ answer_of(const pe_select *s, const pe_aggregate_call *call, const pe_target_of_
 static const pe_target_of_select *
 first_computed(const pe_select *s)
 {
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if ((s->target[i]->kind == PE_TARGET_SUM || s->target[i]->kind == PE_TARGET_MEAN) && s->target[i]->terms != NIL)
 			return s->target[i];
 	return NULL;
@@ -900,6 +930,40 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 		*value = datum_of_number(t->type, number);
 }
 
+/* As PostgreSQL does: of the shape of the fractions, NULL where one of them is. */
+static void
+put_array(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
+{
+	ListCell   *element = list_head(t->elements);
+	Datum	   *number;
+	bool	   *missing;
+	int			count;
+	Oid			type = get_element_type(t->type);
+	int16		width;
+	bool		by_value;
+	char		alignment;
+	bool		has_value = t->shape != NULL && t->elements == NIL;
+
+	if (t->shape != NULL)
+	{
+		deconstruct_array(t->shape, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &number, &missing,
+						  &count);
+		for (int i = 0; i < count; i++)
+			if (!missing[i])
+			{
+				put_number(s, lfirst(element), row, &number[i], &missing[i]);
+				has_value |= !missing[i];
+				element = lnext(t->elements, element);
+			}
+	}
+	*isnull = !has_value;
+	if (*isnull)
+		return;
+	get_typlenbyvalalign(type, &width, &by_value, &alignment);
+	*value = PointerGetDatum(construct_md_array(number, missing, ARR_NDIM(t->shape), ARR_DIMS(t->shape),
+												ARR_LBOUND(t->shape), type, width, by_value, alignment));
+}
+
 /* ------------------------------------------------------------------
  * Noise that looks like fact
  * ------------------------------------------------------------------
@@ -918,7 +982,7 @@ estimates(const pe_select *s)
 {
 	double		each = 0;
 
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		each += is_estimate(s->target[i]);
 	return each * list_length(s->rows);
 }
@@ -935,7 +999,7 @@ is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 static const pe_target_of_select *
 first_sum(const pe_select *s)
 {
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if (is_count_or_sum(s, s->target[i]))
 			return s->target[i];
 	return NULL;
@@ -968,7 +1032,7 @@ is_hidden(const pe_select *s, const pe_row_of_select *row)
 {
 	bool		hidden = false;
 
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->computed; i++)
 		if (s->target[i]->terms != NIL)
 		{
 			pe_aggregate_result r = answer_of(s, &s->call, s->target[i], row);
@@ -1152,6 +1216,9 @@ pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bo
 			case PE_TARGET_MEAN:
 				put_number(s, t, row, &values[i], &nulls[i]);
 				break;
+			case PE_TARGET_ARRAY:
+				put_array(s, t, row, &values[i], &nulls[i]);
+				break;
 			default:
 				put_declared(s, t, row, &values[i], &nulls[i]);
 		}
@@ -1234,6 +1301,22 @@ quote_of_cube(const pe_select *s)
 
 	return isnan(error) ? pstrdup("free")
 		: psprintf("free, standard error of the first aggregate at most %.3g", error);
+}
+
+char *
+pe_select_rehearsal_text(const pe_select *s)
+{
+	if (!s->asks || s->cube != NULL)
+		return NULL;
+	if (s->keys != NULL)
+		return s->keys->call.asked.dataset != NULL ? pe_asked_rehearsal_text(&s->keys->call.asked) : NULL;
+	return s->call.aggregation != NULL ? pe_asked_rehearsal_text(&s->call.aggregation->asked) : NULL;
+}
+
+bool
+pe_select_rehearses(const pe_select *s)
+{
+	return pe_select_rehearsal_text(s) != NULL;
 }
 
 char *

@@ -29,7 +29,7 @@ typedef struct pe_select
 {
 	const ForeignScan *scan;
 	pe_scan_plan *plan;
-	Relation	relation;		/* open while the scan is */
+	List	   *relations;		/* Relation, open while the scan is */
 	EState	   *estate;
 
 	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked, unless it is set before */
@@ -37,8 +37,9 @@ typedef struct pe_select
 	pe_sight   *sight;
 	pe_condition *where;
 	pe_groups  *groups;
-	pe_target_of_select **target;	/* of each of the plan's */
+	pe_target_of_select **target;	/* of each of the plan's; behind them the elements of arrays */
 	int			targets;
+	int			computed;		/* with the elements */
 	pe_wanted	wanted;
 	pe_open_keys *keys;			/* of an open column that is grouped by, which is asked instead; NULL: none */
 	List	   *rows;			/* pe_row_of_select *; of keys, once they are known, those of each */
@@ -73,6 +74,10 @@ extern void pe_select_price(pe_select *select, bool needs_budget);
 
 /* What it would pay.  Priced before, with a budget. */
 extern pe_payment pe_select_payment(const pe_select *select);
+
+/* Once it is priced: whether an example answers; and how EXPLAIN says it, NULL if none does. */
+extern bool pe_select_rehearses(const pe_select *select);
+extern char *pe_select_rehearsal_text(const pe_select *select);
 
 /* Charges and measures, or replays. */
 extern void pe_select_answer(pe_select *select);

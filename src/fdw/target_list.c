@@ -22,6 +22,7 @@
 
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
+#include "fdw/formula_text.h"
 #include "fdw/target_list.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -170,6 +171,28 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
 	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name),
 						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
+}
+
+/*
+ * A formula of several columns, or of powers of one, whose values are summed;
+ * false if it is none.  A multiple of one column, too, where it is not one by
+ * SQL's own operators.
+ */
+static bool
+add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_condition *where)
+{
+	bool		affine;
+	char	   *text = pe_formula_of(t->sight, e, &affine);
+	Bitmapset  *attributes = pe_sight_attributes(t->sight, e);
+	int			a = -1;
+
+	if (text == NULL || (affine && !may_be_affine))
+		return false;
+	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
+	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", text), where);
+	return true;
 }
 
 static void
@@ -407,15 +430,22 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
+	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
+			 add_formula(t, e, false, factor, where))
+		return;
 	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
 			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
 			  add_offset(t, (OpExpr *) e, factor, where)))
+		return;
+	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, true, factor, where))
 		return;
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else
 		pe_refuse_translation("an aggregate of an expression over several columns",
-							  "Use CASE with tests of single columns, or aggregates of single columns.");
+							  "Answered are sums and averages of + - * of numbers with declared bounds, of at most "
+							  "three columns multiplied, divided by constants with a point, and CASE with tests "
+							  "around them.");
 }
 
 /* ------------------------------------------------------------------
@@ -582,6 +612,8 @@ count_there(translation *t)
 	Node	   *x = argument(t, 0);
 	Bitmapset  *attributes = pe_sight_attributes(t->sight, x);
 	int			column = pe_sight_column(t->sight, x);
+	char	   *formula;
+	bool		affine;
 	bool		isnull;
 
 	if (bms_is_empty(attributes))
@@ -591,7 +623,9 @@ count_there(translation *t)
 			use(t, "count(*)", true);
 		return;
 	}
-	if (column >= 0 && !is_listed(t, column) && !bms_is_member(column, t->wanted->within))
+	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
+		use(t, psprintf("count(%s)", formula), true);
+	else if (column >= 0 && !is_listed(t, column) && !bms_is_member(column, t->wanted->within))
 		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
 	else
 	{
@@ -740,19 +774,34 @@ of_numbers(translation *t)
 	use(t, text, t->target->counts);
 }
 
-static double
-fraction_of(const translation *t, Node *e)
+/* Results that are computed are numbers. */
+static void
+check_result(const translation *t)
 {
-	bool		isnull;
-	Datum		value;
+	const pe_target_of_select *target = t->target;
+	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
 
-	if (!pe_sight_is_constant(e) || exprType(e) != FLOAT8OID)
-		pe_refuse_translation(psprintf("%s with several fractions", t->name), "Use one of them for each fraction.");
-	value = pe_sight_constant(t->sight, e, &isnull);
+	if (computed && !target->is_empty && target->type != INT2OID &&
+		target->type != INT4OID && target->type != INT8OID &&
+		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
+		refuse_aggregate(t);
+}
+
+static double
+checked_fraction(const translation *t, Datum value, bool isnull)
+{
 	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
 		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name),
 							  "min and max tell the declared bounds.");
 	return DatumGetFloat8(value);
+}
+
+static Datum
+constant_fraction(const translation *t, Node *e, bool *isnull)
+{
+	if (!pe_sight_is_constant(e))
+		pe_refuse_translation(psprintf("%s of a fraction that rows decide", t->name), "Use a constant.");
+	return pe_sight_constant(t->sight, e, isnull);
 }
 
 static const char *
@@ -772,9 +821,8 @@ use_quantile(translation *t, double fraction)
 
 /* WITHIN GROUP (ORDER BY x): descending, it is the other end's. */
 static void
-percentile(translation *t)
+one_percentile(translation *t, double fraction)
 {
-	double		fraction = fraction_of(t, linitial(t->aggregate->aggdirectargs));
 	SortGroupClause *order = linitial(t->aggregate->aggorder);
 	Oid			family;
 	Oid			input;
@@ -786,6 +834,49 @@ percentile(translation *t)
 }
 
 static void
+percentiles(translation *t, ArrayType *fractions)
+{
+	Datum	   *value;
+	bool	   *isnull;
+	int			count;
+
+	deconstruct_array(fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &value, &isnull, &count);
+	t->target->kind = PE_TARGET_ARRAY;
+	t->target->is_linear = false;
+	t->target->shape = fractions;
+	for (int i = 0; i < count; i++)
+	{
+		translation one = *t;
+
+		if (isnull[i])
+			continue;
+		one.target = palloc(sizeof(pe_target_of_select));
+		*one.target = *t->target;
+		one.target->kind = PE_TARGET_SUM;
+		one.target->type = get_element_type(t->target->type);
+		one.target->elements = NIL;
+		one_percentile(&one, checked_fraction(t, value[i], false));
+		check_result(&one);
+		t->target->elements = lappend(t->target->elements, one.target);
+	}
+}
+
+static void
+percentile(translation *t)
+{
+	Node	   *direct = linitial(t->aggregate->aggdirectargs);
+	bool		isnull;
+	Datum		fraction = constant_fraction(t, direct, &isnull);
+
+	if (exprType(direct) == FLOAT8OID)
+		one_percentile(t, checked_fraction(t, fraction, isnull));
+	else if (!isnull)
+		percentiles(t, DatumGetArrayTypeP(fraction));
+	else
+		t->target->kind = PE_TARGET_ARRAY;
+}
+
+static void
 median(translation *t)
 {
 	use(t, psprintf("median(%s)", quantile_argument(t)), false);
@@ -794,7 +885,10 @@ median(translation *t)
 static void
 quantile(translation *t)
 {
-	use_quantile(t, fraction_of(t, argument(t, 1)));
+	bool		isnull;
+	Datum		fraction = constant_fraction(t, argument(t, 1), &isnull);
+
+	use_quantile(t, checked_fraction(t, fraction, isnull));
 }
 
 /* A cube has the sums, each by itself. */
@@ -929,19 +1023,6 @@ check_open(const translation *t)
 								  "The owner can declare levels or bounds of it, for instance those that dp.keys or "
 								  "dp.bounds has found.");
 	}
-}
-
-/* Results that are computed are numbers. */
-static void
-check_result(const translation *t)
-{
-	const pe_target_of_select *target = t->target;
-	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
-
-	if (computed && !target->is_empty && target->type != INT2OID &&
-		target->type != INT4OID && target->type != INT8OID &&
-		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
-		refuse_aggregate(t);
 }
 
 pe_target_of_select *

@@ -7,6 +7,7 @@
 
 #include "fdw/condition.h"
 #include "nodes/primnodes.h"
+#include "utils/array.h"
 
 /* The aggregates of a request, each once. */
 typedef struct pe_wanted
@@ -34,6 +35,7 @@ typedef enum pe_target_kind
 	PE_TARGET_GROUPING,			/* GROUPING() */
 	PE_TARGET_SUM,				/* of terms */
 	PE_TARGET_MEAN,				/* a sum of terms, divided by another one */
+	PE_TARGET_ARRAY,			/* of other targets */
 	PE_TARGET_LEAST,			/* what is declared of an attribute */
 	PE_TARGET_GREATEST
 } pe_target_kind;
@@ -59,6 +61,8 @@ typedef struct pe_target_of_select
 	Oid			collation;		/* in whose order */
 	pe_condition *filter;		/* likewise */
 	const GroupingFunc *grouping;
+	ArrayType  *shape;			/* of an array: the fractions; it has their dimensions and NULLs */
+	List	   *elements;		/* pe_target_of_select *, of those that are not NULL */
 } pe_target_of_select;
 
 /* The target of an aggregate; 0A000 if there is none. */

@@ -25,6 +25,7 @@ typedef struct pe_column
 	int			declared;
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
+	bool		computed;		/* of a request: a formula, by its text, and no column of the table */
 	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;
 

@@ -1,0 +1,161 @@
+/*
+ * formula_text.c
+ *	  Arithmetic of SQL on several columns as a formula of a request.  See formula_text.h.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+
+#include "ask/sums_call.h"
+#include "fdw/formula_text.h"
+
+static char *text_of(pe_sight *s, Node *e);
+
+static bool
+is_whole(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_number(Oid type)
+{
+	return is_whole(type) || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
+}
+
+/* Digits, in parentheses if there is a sign: NULL for NULL, NaN and infinities. */
+static char *
+constant_text(pe_sight *s, Node *e)
+{
+	pe_named_type *type;
+	bool		isnull;
+	Datum		value;
+	char	   *text;
+
+	if (!is_number(exprType(e)))
+		return NULL;
+	type = pe_names_type(s->names, exprType(e));
+	value = pe_sight_constant(s, e, &isnull);
+	if (isnull)
+		return NULL;
+	text = OutputFunctionCall(&type->output, value);
+	if (strspn(text, "0123456789.-+e") != strlen(text))
+		return NULL;
+	return text;
+}
+
+static char *
+enclosed(char *text)
+{
+	return text != NULL && *text == '-' ? psprintf("(%s)", text) : text;
+}
+
+/* With a point: a divisor of whole digits would divide with a remainder. */
+static char *
+divisor_text(pe_sight *s, Node *e)
+{
+	char	   *text = constant_text(s, e);
+
+	return text != NULL && strpbrk(text, ".e") == NULL ? psprintf("%s.0", text) : text;
+}
+
+static char *
+column_text(pe_sight *s, Node *e)
+{
+	int			column = pe_sight_column(s, e);
+
+	if (column < 0 || !s->declared->attribute[column].numbers)
+		return NULL;
+	return pstrdup(quote_identifier(s->declared->attribute[column].name));
+}
+
+/* coalesce(x, constant): PostgreSQL leaves out what stands behind the constant. */
+static char *
+coalesce_text(pe_sight *s, CoalesceExpr *c)
+{
+	char	   *column = list_length(c->args) == 2 ? column_text(s, linitial(c->args)) : NULL;
+	char	   *constant = column != NULL && pe_sight_is_constant(lsecond(c->args))
+		? constant_text(s, lsecond(c->args)) : NULL;
+
+	return constant != NULL ? psprintf("coalesce(%s, %s)", column, constant) : NULL;
+}
+
+/* Whole numbers divided by whole numbers are none. */
+static char *
+quotient_text(pe_sight *s, OpExpr *o)
+{
+	char	   *above = text_of(s, linitial(o->args));
+	char	   *below = above != NULL && !is_whole(o->opresulttype) && pe_sight_is_constant(lsecond(o->args))
+		? divisor_text(s, lsecond(o->args)) : NULL;
+
+	return below != NULL ? psprintf("(%s / %s)", above, enclosed(below)) : NULL;
+}
+
+static char *
+operator_text(pe_sight *s, OpExpr *o)
+{
+	const pe_named_operator *operator = pe_names_operator(s->names, o->opno);
+	const char *name = operator->name;
+	char	   *left;
+	char	   *right;
+
+	if (!operator->builtin || !is_number(o->opresulttype) || strlen(name) != 1 || strchr("+-*/", *name) == NULL)
+		return NULL;
+	if (list_length(o->args) == 1)
+	{
+		right = text_of(s, linitial(o->args));
+		return right != NULL ? psprintf("(%s %s)", name, right) : NULL;
+	}
+	if (*name == '/')
+		return quotient_text(s, o);
+	left = text_of(s, linitial(o->args));
+	right = left != NULL ? text_of(s, lsecond(o->args)) : NULL;
+	return right != NULL ? psprintf("(%s %s %s)", left, name, right) : NULL;
+}
+
+/* Casts that pe_sight_bare leaves, and that change no value all the same. */
+static char *
+cast_text(pe_sight *s, FuncExpr *f)
+{
+	Oid			from;
+
+	if (list_length(f->args) != 1 || f->funcformat == COERCE_EXPLICIT_CALL)
+		return NULL;
+	from = exprType(linitial(f->args));
+	if ((is_whole(from) && (is_whole(f->funcresulttype) || f->funcresulttype == NUMERICOID ||
+							f->funcresulttype == FLOAT8OID)) ||
+		((from == FLOAT4OID || from == FLOAT8OID || from == NUMERICOID) &&
+		 (f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID)))
+		return text_of(s, linitial(f->args));
+	return NULL;
+}
+
+static char *
+text_of(pe_sight *s, Node *e)
+{
+	check_stack_depth();
+	e = pe_sight_bare(s, e);
+	if (pe_sight_is_constant(e))
+		return enclosed(constant_text(s, e));
+	if (IsA(e, Var))
+		return column_text(s, e);
+	if (IsA(e, CoalesceExpr))
+		return coalesce_text(s, (CoalesceExpr *) e);
+	if (IsA(e, OpExpr))
+		return operator_text(s, (OpExpr *) e);
+	if (IsA(e, FuncExpr))
+		return cast_text(s, (FuncExpr *) e);
+	return NULL;
+}
+
+char *
+pe_formula_of(pe_sight *s, Node *e, bool *affine)
+{
+	char	   *text = text_of(s, e);
+
+	*affine = false;
+	return text != NULL ? pe_formula_canonical(text, affine) : NULL;
+}

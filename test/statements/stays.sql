@@ -1,0 +1,26 @@
+SELECT ward, count(*) AS stays, avg(days) AS mean_days FROM stays GROUP BY ward ORDER BY ward;
+SELECT ward, count(DISTINCT patient) AS patients FROM stays GROUP BY ward ORDER BY ward;
+SELECT ward, 100.0 * count(*) FILTER (WHERE died) / count(*) AS mortality FROM stays GROUP BY ward ORDER BY ward;
+SELECT sex, avg(bmi), stddev_samp(bmi), count(bmi) FROM stays GROUP BY sex ORDER BY sex;
+SELECT CASE WHEN bmi < 18.5 THEN 'under' WHEN bmi < 25 THEN 'normal' WHEN bmi < 30 THEN 'over' WHEN bmi >= 30 THEN 'obese' END AS class, count(*) FROM stays GROUP BY 1 ORDER BY 1 NULLS LAST;
+SELECT count(*) FROM stays WHERE systolic >= 140 OR diastolic >= 90;
+SELECT age / 20 * 20 AS from_age, count(*), avg(systolic) FROM stays GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('month', admitted)::date AS month, ward, count(*) FROM stays WHERE ward IN ('surgery', 'oncology') GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT ward, percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median FROM stays GROUP BY ward ORDER BY ward; -- within 0.5
+SELECT ward, max(ward) AS same FROM stays GROUP BY ward ORDER BY ward;
+SELECT insurance, sum(cost) AS cost, avg(cost) AS mean FROM stays GROUP BY insurance ORDER BY insurance;
+SELECT corr(systolic, diastolic) AS r, regr_r2(systolic, diastolic) AS r2 FROM stays;
+SELECT ward, count(*) FILTER (WHERE days > 21) AS long, count(*) FILTER (WHERE days <= 2) AS short FROM stays GROUP BY ward ORDER BY ward;
+SELECT sex, ward, count(*) FROM stays WHERE died GROUP BY sex, ward ORDER BY sex, ward;
+SELECT ward, cost_per_day FROM (SELECT ward, sum(cost) / sum(days) AS cost_per_day FROM stays GROUP BY ward) s ORDER BY cost_per_day DESC;
+SELECT extract(year FROM admitted) AS year, count(*), count(*) FILTER (WHERE died) AS deaths FROM stays GROUP BY 1 ORDER BY 1;
+SELECT to_char(admitted, 'IYYY-IW') AS week, count(*) FROM stays WHERE admitted >= date '2024-01-01' GROUP BY 1 ORDER BY 1;
+SELECT bmi IS NULL AS missing, count(*) FROM stays GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM stays WHERE bmi >= 20 AND bmi < 25 AND sex <> 'x';
+SELECT count(*) FROM stays WHERE ward LIKE '%ology';
+SELECT initcap(ward) AS ward, count(*) FROM stays GROUP BY 1 ORDER BY 1;
+SELECT age >= 65 AS old, insurance, avg(days) FROM stays GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT ward, round(avg(age), 1) AS age, round(stddev(age), 1) AS sd FROM stays GROUP BY ward ORDER BY ward;
+SELECT ward, insurance, sum(cost) FROM stays GROUP BY GROUPING SETS ((ward, insurance), (ward), ()) ORDER BY 1 NULLS LAST, 2 NULLS LAST;
+SELECT ward, avg(systolic - diastolic) AS pulse_pressure FROM stays GROUP BY ward ORDER BY ward;
+SELECT count(*) AS n, sum(days) AS days, sum(days * cost) AS weighted FROM stays WHERE insurance = 'private';
