@@ -368,12 +368,17 @@ has_other_on(const pe_join_question *q)
 }
 
 static char *
-registration(const char *name, const char *relation, const char *unit, const pe_public_joins *candidate)
+registration(const pe_join_question *q, const char *name, const char *relation, const char *unit,
+			 const pe_public_joins *candidate)
 {
-	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, same_cap_as => %s); and dp.expose_tables of it.",
+	Oid			schema = get_rel_namespace(q->table[0].relation);
+
+	return psprintf("SELECT dp.create_dataset(%1$s, %2$s, unit => %3$s, same_cap_as => %4$s); dp.add_attribute for its "
+					"columns; SELECT dp.expose_tables(%1$s, %5$s).",
 					quote_literal_cstr(name), quote_literal_cstr(relation),
 					unit != NULL ? quote_literal_cstr(unit) : "...",
-					quote_literal_cstr(candidate->dataset));
+					quote_literal_cstr(candidate->dataset),
+					quote_literal_cstr(quote_identifier(get_namespace_name(schema))));
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
@@ -388,10 +393,12 @@ cure(const pe_join_question *q, List *bound)
 	if (from == NULL)
 		return "Join each table by the equalities of its key.";
 	if (q->tables == 1 && unit.column != NULL && unit.cost == 0)
-		return registration(name, q->table[0].base, unit.name, candidate);
+		return registration(q, name, q->table[0].base, unit.name, candidate);
+	if (q->tables == 1)			/* the table itself has its name */
+		name = psprintf("%s_rows", name);
 	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s; %s", quote_identifier(name),
 					columns_text(q, unit.column, unit.name), from, unit.chain,
-					registration(name, quote_identifier(name), unit.name, candidate));
+					registration(q, name, quote_identifier(name), unit.name, candidate));
 }
 
 /* dp.expose_tables made the tables for datasets that were there, and were joins alone. */

@@ -109,7 +109,7 @@ sql_of(const pe_sight *s, const Var *unit, Node *e)
 	return deparse_expression(alone, context_of(s), false, false);
 }
 
-/* The view that the owner can make.  Its FROM is named as the dataset is: what table that is, is not told. */
+/* The view that the owner can make, over what has the name of the dataset: readers need not know its table. */
 static char *
 view_of_units(const pe_sight *s, const Var *unit, const List *targets, const List *where)
 {

@@ -411,6 +411,8 @@ sub statement
 	my @by = grep { defined } map { (column(\@shown, sub { !$is_sum{ $_[0] } }) // {})->{sql} } 1 .. any(0, 0, 1, 1, 1, 2);
 	my %once;
 
+	# by a key, which may be the unit
+	push @by, "$shown[0]{alias}." . any(@{ $table{ $shown[0]{table} }{keys} }) if chance(0.03);
 	@by = grep { !$once{$_}++ } @by;
 	if (@by && chance(0.06))
 	{
@@ -599,7 +601,7 @@ sub most_rows { return (grep { /^\d+$/ } ask('curator', "SELECT coalesce(max(n),
 sub try_hint
 {
 	my ($s, $hint) = @_;
-	my ($view, $dataset) = $hint =~ /^(CREATE VIEW .*?); (SELECT dp\.create_dataset\(.*?\));(?: and|$)/ or return keep("a hint of another form: $hint", $s);
+	my ($view, $dataset) = $hint =~ /^(CREATE VIEW .*?); (SELECT dp\.create_dataset\(.*?\));/ or return keep("a hint of another form: $hint", $s);
 	my ($name) = $dataset =~ /create_dataset\('(\w+)'/;
 	my $made = result(ask('curator', "SET search_path = hints, base; $view;"));
 	my $most = most_rows($name);
