@@ -342,7 +342,7 @@ is_public(const pe_question_table *table, List *bound)
 	return false;
 }
 
-/* The names of the tables if all are public; else NULL. */
+/* The names of the tables, each once, if all are public; else NULL. */
 static char *
 public_names(const pe_join_question *q, List *bound)
 {
@@ -351,9 +351,12 @@ public_names(const pe_join_question *q, List *bound)
 	initStringInfo(&names);
 	for (int i = 0; i < q->tables; i++)
 	{
+		int			first = asked_table(q, q->table[i].base);
+
 		if (!is_public(&q->table[i], bound))
 			return NULL;
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", q->table[i].base);
+		if (first == i)
+			appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", q->table[i].base);
 	}
 	return names.data;
 }

@@ -218,6 +218,15 @@ sub is_far
 	return 0;
 }
 
+# what a column can hold, as arguments of dp.add_attribute
+sub range_of
+{
+	my ($c) = @_;
+
+	return ", $values{$c}[0], " . ($values{$c}[-1] + 1) . ', bins => ' . @{ $values{$c} } . ", last => 'open'" if $is_sum{$c};
+	return ", '{" . join(',', exists $limit{$c} ? (1 .. 45, 77) : @{ $values{$c} }) . "}'";
+}
+
 sub make_dataset
 {
 	my ($name) = @_;
@@ -236,8 +245,7 @@ sub make_dataset
 			next if chance(0.1) || $c eq 'cust';
 			push @outputs, "$node->{alias}.$c AS $node->{alias}_$c";
 			next if chance(0.04);
-			my $range = $is_sum{$c} ? ", $values{$c}[0], " . ($values{$c}[-1] + 1) . ', bins => ' . @{ $values{$c} } . ", last => 'open'" : ", '{" . join(',', exists $limit{$c} ? 1 .. 45 : @{ $values{$c} }) . "}'";
-			push @declared, "SELECT dp.add_attribute('$name', '$node->{alias}_$c'$range, nulls => 'cell');";
+			push @declared, "SELECT dp.add_attribute('$name', '$node->{alias}_$c'" . range_of($c) . ", nulls => 'cell');";
 		}
 	}
 	my $from = "$nodes[0]{table} $nodes[0]{alias}";
@@ -585,6 +593,15 @@ sub look
 		return 'refused';
 	}
 	$charged = charges();
+	# noise, which another release has not
+	if (differ($s, $got->{rows}, $true->{rows}))
+	{
+		my $again = defined $name ? "EXECUTE $name;" : "$s->{sql};";
+
+		$got = result(ask('ann', "SET pg_epsilon.epsilon = 1000; $again SET pg_epsilon.epsilon = 900;"));
+		$charged = charges();
+		return 'spent' if $got->{state};
+	}
 	if (differ($s, $got->{rows}, $true->{rows}))
 	{
 		if ($got->{told}) { $count{told}++; return 'told' }
@@ -621,11 +638,10 @@ sub try_hint
 
 		for my $c (@columns)
 		{
-			my $base = $c =~ s/_?\d+$//r;
+			my ($base) = grep { $c =~ /(?:^|_)$_(?:_\d+)?$/ } sort(keys %values, keys %limit);
 
-			($base) = grep { $c =~ /(?:^|_)$_(?:_\d+)?$/ } sort keys %values if !exists $values{$base};
-			next if !defined $base || !exists $values{$base};
-			ask('curator', "SELECT dp.add_attribute('$name', '$c', " . ($is_sum{$base} ? "$values{$base}[0], " . ($values{$base}[-1] + 1) . ', bins => ' . @{ $values{$base} } . ", last => 'open'" : "'{" . join(',', @{ $values{$base} }) . "}'") . ", nulls => 'cell');");
+			next if !defined $base || $c eq 'cust';
+			ask('curator', "SELECT dp.add_attribute('$name', '$c'" . range_of($base) . ", nulls => 'cell');");
 		}
 		ask('curator', "GRANT USAGE, CREATE ON SCHEMA hinted TO ann; SET search_path = base;");
 		my $exposed = result(ask('ann', "SELECT dp.expose_tables('$name', 'hinted'); SET search_path = hinted;"));
@@ -637,7 +653,7 @@ sub try_hint
 		elsif ($got->{state})
 		{
 			$reason{"hinted: $got->{state} " . ($got->{message} =~ s/"[^"]*"/"x"/gr)}++;
-			$word = keep("the hint does not answer: $got->{state} $got->{message}: $hint", $s) if $got->{message} =~ /no dataset has this join/ || !$refusals{ $got->{state} };
+			$word = keep("the hint does not answer: $got->{state} $got->{message}: $hint", $s) if $got->{message} =~ /no dataset has this join/ || !($refusals{ $got->{state} } || $got->{state} eq '42703');
 		}
 		elsif (!$got->{told} && differ($s, $got->{rows}, $true->{rows})) { $word = keep("WRONG by the hint: @{$got->{rows}} instead of @{$true->{rows}}: $hint", $s) }
 		else { $count{hinted}++ }
@@ -730,7 +746,7 @@ system('psql', '-Xqo', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-d', 'fuzz_joins',
 	or die "the database cannot be made\n";
 connect_as('postgres', 'SET client_min_messages = error;');
 connect_as('curator', 'SET client_min_messages = warning;');
-connect_as('ann', 'SET pg_epsilon.epsilon = 1000; SET client_min_messages = notice;');
+connect_as('ann', 'SET pg_epsilon.epsilon = 900; SET client_min_messages = notice;');
 
 my $tests = 0;
 for my $file (sort(glob("$here/corpus/joins/*.sql"), glob("$found/joins-*.sql")))

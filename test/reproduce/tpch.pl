@@ -20,6 +20,8 @@ my $here = $0 =~ s{[^/]*$}{}r;
 my %wanted = map { $_ => 1 } split ' ', $ENV{QUESTIONS} // '';
 # of the rest of a row: aggregates; the number of columns before them
 my %keys = (Q1 => 2, Q5 => 1, Q7 => 3, Q8 => 1, Q12 => 1);
+# averages: of a group without rows they are anything
+my %averages = (Q1 => [ 4 .. 6 ]);
 
 # sql DATABASE, STATEMENTS: the lines, and what psql said
 sub sql
@@ -64,6 +66,7 @@ sub error
 	{
 		my ($k, @v) = $key->($_);
 		$seen{$k} = 1;
+		if (!$truth{$k}) { $v[$_] = 0 for @{ $averages{$name} // [] } }
 		$off[$_] += abs(($v[$_] || 0) - ($truth{$k}[$_] || 0)) for 0 .. $#v;
 	}
 	for my $k (grep { !$seen{$_} } keys %truth) { $off[$_] += abs($truth{$k}[$_]) for 0 .. $#sum }
@@ -76,11 +79,11 @@ sub error
 sub example
 {
 	my ($name, $rows, $truth) = @_;
-	my @best = sort { ($b =~ /([^|]*)$/)[0] <=> ($a =~ /([^|]*)$/)[0] } @$truth;
+	my @best = sort { (($b =~ /([^|]*)$/)[0] || 0) <=> (($a =~ /([^|]*)$/)[0] || 0) } @$truth;
 	my $k = join '|', (split /\|/, $best[0], -1)[ 0 .. ($keys{$name} // 0) - 1 ];
 	my ($same) = grep { index($_, $k) == 0 } @$rows;
 
-	return (join(' ', map { s/ +$//r } split /\|/, $k), map { defined $_ ? sprintf('%.6g', ($_ =~ /([^|]*)$/)[0]) : '' } $best[0], $same);
+	return (join(' ', map { s/ +$//r } split /\|/, $k), map { defined $_ ? sprintf('%.6g', ($_ =~ /([^|]*)$/)[0] || 0) : '' } $best[0], $same);
 }
 
 my @queries;
