@@ -138,7 +138,7 @@ scaled_below(Datum edge, int32 scale)
 	return DirectFunctionCall2(numeric_sub, value, numeric_of_text(psprintf("1e%d", -scale)));
 }
 
-/* The greatest value of a bin that does not hold its upper edge: a column of numeric(p, s) has values of s digits alone. */
+/* The greatest value of a bin below its upper edge: a column of numeric(p, s) has values of s digits alone. */
 static Datum
 below(const pe_public_attribute *a, Datum edge)
 {

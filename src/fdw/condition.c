@@ -129,7 +129,8 @@ with_part(const pe_sight *s, pe_condition *c, pe_condition *part)
 		return c;
 	}
 	c->parts = list_delete_ptr(c->parts, same);
-	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, part->attribute, same->cells, part->cells, both),
+	return with_part(s, c, pe_condition_cells(s, part->attribute,
+											  joined_cells(s, part->attribute, same->cells, part->cells, both),
 											  both ? same->unnamed && part->unnamed
 											  : same->unnamed || part->unnamed));
 }

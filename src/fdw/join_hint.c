@@ -217,7 +217,7 @@ take_place(unit_place *best, const pe_join_question *q, const pe_joins *joins, i
 		};
 }
 
-/* Ends of equalities, with each of which all that equal it were taken. */
+/* A column, and all that equal it; taken: the equalities that were followed. */
 static void
 take_equal_places(unit_place *best, const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column,
 				  List **taken)
