@@ -370,6 +370,15 @@ has_other_on(const pe_join_question *q)
 	return false;
 }
 
+static bool
+has_optional(const pe_join_question *q)
+{
+	for (int i = 0; i < q->tables; i++)
+		if (q->table[i].is_optional)
+			return true;
+	return false;
+}
+
 static char *
 registration(const pe_join_question *q, const char *name, const char *relation, const char *unit,
 			 const pe_public_joins *candidate)
@@ -377,11 +386,12 @@ registration(const pe_join_question *q, const char *name, const char *relation, 
 	Oid			schema = get_rel_namespace(q->table[0].relation);
 
 	return psprintf("SELECT dp.create_dataset(%1$s, %2$s, unit => %3$s, same_cap_as => %4$s); dp.add_attribute for its "
-					"columns; SELECT dp.expose_tables(%1$s, %5$s).",
+					"columns; SELECT dp.expose_tables(%1$s, %5$s)%6$s.",
 					quote_literal_cstr(name), quote_literal_cstr(relation),
 					unit != NULL ? quote_literal_cstr(unit) : "...",
 					quote_literal_cstr(candidate->dataset),
-					quote_literal_cstr(quote_identifier(get_namespace_name(schema))));
+					quote_literal_cstr(quote_identifier(get_namespace_name(schema))),
+					has_optional(q) ? ", or dp.expose where the outer join multiplies rows" : "");
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
