@@ -93,7 +93,7 @@ sql_of(const Var *unit, Oid relation, Node *e)
 	return deparse_expression(alone, deparse_context_for(get_rel_name(relation), relation), false, false);
 }
 
-/* The view that the owner can make.  Its FROM is named as the dataset is: what table that is, is not told. */
+/* The view that the owner can make, over what has the name of the dataset: readers need not know its table. */
 static char *
 view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targets, const List *where)
 {
