@@ -57,8 +57,8 @@ GRANT SELECT ON exact TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT bool_and(abs(a.height - e.height) < .01 AND abs(a.weight - e.weight) < .05 AND abs(a.sum - e.sum) < 100 AND abs(a.count - e.count) < 5) AS exact, count(*)
   FROM averages a JOIN exact e USING (ward);
--- and the counts among them are counts for every function; beside weight, which may be absent, aggregates have better ones
-SELECT bool_and(a.stderr < b.stderr AND abs(a.estimate - b.estimate) < .5) AS better, count(*)
+-- and the counts among them are counts for every function, the same ones: also beside weight, which may be absent
+SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-9 AND abs(a.estimate - b.estimate) < 1e-6 AND abs(a.lower95 - b.lower95) < 1e-6 AND abs(a.upper95 - b.upper95) < 1e-6) AS same, count(*)
   FROM dp.aggregate('people', '{count(*), sum(height), avg(weight)}', '{sex,ward}', epsilon => 500) a, dp.answer(a.release, 'identity(sex) * identity(ward)') b
   WHERE a.aggregate = 'count(*)' AND a.label = b.label;
 SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.answer((SELECT max(release) FROM dp.releases), 'identity(ward)') a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
@@ -266,8 +266,18 @@ SELECT x.asked, bool_and(a.release = t.release) AS free, bool_and(abs(a.estimate
   WHERE a.label->>'g' = t.g GROUP BY 1 ORDER BY 1;
 SELECT aggregate, abs(estimate - CASE aggregate WHEN 'sum(x)' THEN e.x ELSE n END) < 8 * stderr AS exact, abs(stderr / (SELECT sqrt(sum(stderr ^ 2)) FROM told t WHERE t.aggregate = a.aggregate) - 1) < 1e-6 AS of_all
   FROM dp.aggregate('partly', '{sum(x),count(*)}', epsilon => 1, reuse => true) a, (SELECT sum(x) AS x, sum(n) AS n FROM exact_partly) e ORDER BY 1;
-SELECT bool_and(abs(b.estimate - e.n) < 8 * b.stderr AND b.stderr > t.stderr) AS counts FROM told t, dp.answer(t.release, 'identity(g)') b, exact_partly e
-  WHERE t.aggregate = 'count(*)' AND b.label->>'g' = t.g AND e.g::text = t.g;
+-- the count of all rows is the same one everywhere, with the same error and interval
+CREATE FUNCTION pg_temp.same_counts(release bigint) RETURNS TABLE (front text, n bigint, same boolean) LANGUAGE sql AS $$
+  SELECT front, count(*), bool_and(abs(a.estimate - t.estimate) < 1e-6 AND abs(a.stderr / t.stderr - 1) < 1e-6
+      AND abs(a.lower95 - t.lower95) < 1e-5 * t.stderr AND abs(a.upper95 - t.upper95) < 1e-5 * t.stderr)
+    FROM told t, LATERAL (SELECT 'dp.answer', * FROM dp.answer($1, 'identity(g)')
+      UNION ALL SELECT 'dp.combine', * FROM dp.combine(ARRAY[$1, $1], 'identity(g)')
+      UNION ALL SELECT 'dp.histogram', query, label, estimate, stderr, lower95, upper95 FROM dp.histogram('partly', '{g}', epsilon => 1, reuse => true)
+      UNION ALL SELECT 'dp.aggregate', 1, label, estimate, stderr, lower95, upper95 FROM dp.aggregate('partly', '{count(*)}', '{g}', epsilon => 1, reuse => true)) a (front, query, label, estimate, stderr, lower95, upper95)
+    WHERE t.release = $1 AND t.aggregate = 'count(*)' AND a.label->>'g' = t.g GROUP BY front ORDER BY front $$;
+SELECT * FROM pg_temp.same_counts((SELECT max(release) FROM told));
+SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-6 AND abs(a.estimate - b.estimate) < 1e-3 * a.stderr AND abs(a.lower95 - b.lower95) < 1e-3 * a.stderr AND abs(a.upper95 - b.upper95) < 1e-3 * a.stderr) AS blocks, count(*)
+  FROM dp.aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 700) a, dp.answer(a.release, 'marginals(1)') b WHERE a.aggregate = 'count(*)' AND a.label = b.label;
 -- a share of rows with x of all rows, whose errors have much in common
 SELECT a.aggregate, bool_and(abs(a.estimate - e.n_x / e.n::float8) < 8 * a.stderr) AS exact, max(a.stderr) < 1e-3 AS small
   FROM dp.aggregate('partly', '{"ratio(count(x), count(*))",sum(x)}', '{g}', epsilon => 800) a JOIN exact_partly e ON e.g::text = a.label->>'g' WHERE a.aggregate LIKE 'ratio%' GROUP BY 1;

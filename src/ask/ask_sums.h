@@ -261,6 +261,7 @@ extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 
 typedef struct pe_aggregate_noise
 {
 	pe_noise  **of_part;
+	pe_noise  **joined;			/* of the best estimate of a part with a rest: pe_rest_noise; else NULL */
 	int		  **lattice;		/* of each part: pe_plan_lattices_of_part */
 
 	/*

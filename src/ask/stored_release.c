@@ -14,6 +14,7 @@
 #include "ask/ask_counts.h"
 #include "ask/ask_sums.h"
 #include "ask/known.h"
+#include "ask/rest.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
 #include "server/access.h"
@@ -256,7 +257,7 @@ part_of_counts(const pe_aggregation *g)
 	return -1;
 }
 
-/* The count of all rows, as it was measured; false if there is none. */
+/* The count of all rows, as it was measured, or what is best known of it; false if there is none. */
 static bool
 load_counts(pe_release *r)
 {
@@ -269,6 +270,7 @@ load_counts(pe_release *r)
 	{
 		pe_aggregation_measure(g);
 		pe_aggregation_read(s);
+		s->measured = pe_rest_join(g, r->nano, s->measured);
 		i = part_of_counts(g);
 	}
 	if (i < 0)
@@ -285,6 +287,7 @@ load_counts(pe_release *r)
 	r->values = r->part.strategy->rows;
 	r->measured = (pe_measured) {&r->workload, &r->kept.strategy, r->possible,
 		pe_plan_lattices_of_part(&r->part, &g->rules, r->accounting, r->nano)};
+	r->answers.joined = pe_rest_has(g, i);
 	return true;
 }
 

@@ -25,6 +25,7 @@
 typedef struct measured_part
 {
 	const pe_noise *noise;
+	const pe_noise *joined;		/* that of the best estimate, NULL: noise */
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
@@ -595,6 +596,7 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 		measured_part *part = &r->part[i];
 
 		part->noise = noise->of_part[i];
+		part->joined = noise->joined != NULL ? noise->joined[i] : NULL;
 		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
 		part->estimate = estimate;
 		estimate += pe_space_told(space_of(g, i))->queries;
@@ -672,13 +674,19 @@ part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query
 		*query = by_terms ? r->part[i].query_of[group] : group;
 		if (source[i].row_of == NULL && by_terms == (a->kind == PE_AGG_DISTINCT) && *query >= 0 &&
 			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i) &&
-			mixed_part(r->g, r->mix, source[i].sum) < 0)
+			(mixed_part(r->g, r->mix, source[i].sum) < 0 || r->part[i].joined != NULL))
 			return i;
 	}
 	return -1;
 }
 
-/* What is answered from another release: any weights. */
+static const pe_noise *
+noise_of_count(const measured_part *part)
+{
+	return part->joined != NULL ? part->joined : part->noise;
+}
+
+/* What is answered from another release, or estimated from several parts: any weights. */
 static void
 look_at_summands(const reading *r, int i)
 {
@@ -688,9 +696,9 @@ look_at_summands(const reading *r, int i)
 	if (part->summands != NULL)
 		return;
 	part->summands = pe_alloc(s->workload.queries, sizeof(int32));
-	if (!s->derived)
+	if (!s->derived && part->joined == NULL)
 		pe_reconstruction_summands(&s->own, s->variance, part->summands);
-	pe_confidence_init(&part->confidence, part->noise, r->g->part[i].strategy->rows, r->miss);
+	pe_confidence_init(&part->confidence, noise_of_count(part), r->g->part[i].strategy->rows, r->miss);
 }
 
 /* As dp.histogram and dp.answer tell it. */
@@ -701,7 +709,7 @@ put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result 
 
 	look_at_summands(r, i);
 	pe_interval_around(&r->part[i].confidence, space_of(r->g, i)->variance[query], part->summands[query],
-					   pe_noise_shift(part->noise), result->estimate, &result->lower, &result->upper);
+					   pe_noise_shift(noise_of_count(part)), result->estimate, &result->lower, &result->upper);
 }
 
 static void
@@ -1168,6 +1176,7 @@ pe_aggregate_noise
 pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 {
 	pe_noise  **of_part = palloc0(g->parts * sizeof(*of_part));
+	pe_noise  **joined = palloc0(g->parts * sizeof(*joined));
 	int		  **lattice = palloc0(g->parts * sizeof(*lattice));
 
 	for (int i = 0; i < g->parts; i++)
@@ -1177,8 +1186,10 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 		lattice[i] = pe_plan_lattices_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		if (of_part[i] == NULL)
 			elog(ERROR, "the noise of a part cannot be told");
+		if (pe_rest_has(g, i))
+			joined[i] = pe_rest_noise(g, i, nano);
 	}
-	return (pe_aggregate_noise) {of_part, lattice, 1, PE_MISS};
+	return (pe_aggregate_noise) {of_part, joined, lattice, 1, PE_MISS};
 }
 
 const int64 *
