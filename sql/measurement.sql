@@ -278,6 +278,24 @@ CREATE FUNCTION pg_temp.same_counts(release bigint) RETURNS TABLE (front text, n
 SELECT * FROM pg_temp.same_counts((SELECT max(release) FROM told));
 SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-6 AND abs(a.estimate - b.estimate) < 1e-3 * a.stderr AND abs(a.lower95 - b.lower95) < 1e-3 * a.stderr AND abs(a.upper95 - b.upper95) < 1e-3 * a.stderr) AS blocks, count(*)
   FROM dp.aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 700) a, dp.answer(a.release, 'marginals(1)') b WHERE a.aggregate = 'count(*)' AND a.label = b.label;
+-- what an earlier version measured is refused, also where it is only read; nothing is charged
+RESET SESSION AUTHORIZATION;
+CREATE TEMP TABLE earlier AS SELECT id, payload, request FROM dp_ledger.release WHERE id = (SELECT max(release) FROM told);
+GRANT SELECT ON earlier TO regress_ann;
+UPDATE dp_ledger.release SET payload = substring(payload FROM 9) WHERE id = (SELECT id FROM earlier);
+CREATE FUNCTION pg_temp.refused_of(statement text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(refused(format(statement, (SELECT id FROM earlier))), 'release \d+', 'the release') $$;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT pg_temp.charges() AS before \gset
+SELECT pg_temp.refused_of($$SELECT dp.aggregate('partly', '{sum(x),count(*),count(x),avg(y),"corr(x,y)"}', '{g}', epsilon => 900)$$);
+SELECT left(pg_temp.refused_of($$SELECT dp.answer(%s, 'total')$$), 60) AS answer;
+SELECT pg_temp.charges() - :before AS charges;
+RESET SESSION AUTHORIZATION;
+UPDATE dp_ledger.release r SET payload = e.payload, request = replace(r.request, '"kind": "measurement"', '"kind": "aggregate"') FROM earlier e WHERE r.id = e.id;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT left(pg_temp.refused_of($$SELECT dp.answer(%s, 'total')$$), 60) AS answer, left(pg_temp.refused_of($$SELECT dp.combine('{%s}', 'total')$$), 60) AS combine, left(pg_temp.refused_of($$SELECT dp.publish(%s, 'public.p')$$), 60) AS publish;
+RESET SESSION AUTHORIZATION;
+UPDATE dp_ledger.release r SET request = e.request FROM earlier e WHERE r.id = e.id;
+SET SESSION AUTHORIZATION regress_ann;
 -- a share of rows with x of all rows, whose errors have much in common
 SELECT a.aggregate, bool_and(abs(a.estimate - e.n_x / e.n::float8) < 8 * a.stderr) AS exact, max(a.stderr) < 1e-3 AS small
   FROM dp.aggregate('partly', '{"ratio(count(x), count(*))",sum(x)}', '{g}', epsilon => 800) a JOIN exact_partly e ON e.g::text = a.label->>'g' WHERE a.aggregate LIKE 'ratio%' GROUP BY 1;

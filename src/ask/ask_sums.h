@@ -257,6 +257,12 @@ extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int p
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
 
+/*
+ * 55000: what a release holds is not what is measured for its request now, so
+ * an earlier version made it.
+ */
+extern void pe_aggregation_refuse_earlier(int64 release) __attribute__((noreturn));
+
 /* What the parts were measured with. */
 typedef struct pe_aggregate_noise
 {

@@ -221,6 +221,16 @@ static const struct
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };
 
+/* Aggregates as they were before they were measurements. */
+#define EARLIER_AGGREGATES "aggregate"
+
+static void
+check_kind(const pe_release *r)
+{
+	if (r->kind != NULL && strcmp(r->kind, EARLIER_AGGREGATES) == 0)
+		pe_aggregation_refuse_earlier(r->id);
+}
+
 /* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
@@ -228,6 +238,7 @@ refuse_kind(const pe_release *r)
 	const char *what = "is a model";
 	const char *hint = "dp.models tells its name, and dp.predict uses it.";
 
+	check_kind(r);
 	for (int i = 0; i < lengthof(other_kinds); i++)
 		if (r->kind != NULL && strcmp(r->kind, other_kinds[i].kind) == 0)
 		{
@@ -385,6 +396,7 @@ pe_aggregation_of_release(int64 id)
 
 	PE_UNDONE();
 	pe_release_read_row(&row);
+	check_kind(&row);
 	if (row.kind == NULL || strcmp(row.kind, PE_MEASUREMENT) != 0)
 		refuse_counts(id);
 	pe_release_check_version(&row);

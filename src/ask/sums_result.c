@@ -67,6 +67,18 @@ refuse_payload(int64 release)
 			 errmsg("release " INT64_FORMAT " does not hold the measurements of its sums", release)));
 }
 
+void
+pe_aggregation_refuse_earlier(int64 release)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("release " INT64_FORMAT " was paid with an earlier version of pg_epsilon, and cannot be read any more",
+					release),
+			 errdetail("It measured other sums than this version does for the same request."),
+			 errhint("The same request with fresh => true is measured anew, and charged; or let the owner "
+					 "register the dataset anew.")));
+}
+
 /* ------------------------------------------------------------------
  * What was measured
  * ------------------------------------------------------------------
@@ -158,8 +170,9 @@ pe_aggregation_rows_before(const pe_aggregation *g, int part)
 static const int64 *
 read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
 {
-	if (values != shares_in_front(g) + pe_aggregation_rows_before(g, g->parts) ||
-		(g->parts > 1 && !pe_aggregation_take_shares(g, value)))
+	if (values != shares_in_front(g) + pe_aggregation_rows_before(g, g->parts))
+		pe_aggregation_refuse_earlier(release);
+	if (g->parts > 1 && !pe_aggregation_take_shares(g, value))
 		refuse_payload(release);
 	return value + shares_in_front(g);
 }
