@@ -431,6 +431,9 @@ parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool n
 	size_t		start = p->t.at;
 	pe_predicate_leaf *leaf;
 
+	if (attribute->listed)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "\"%.*s\" has no numbered cells: its values are not listed",
+							pe_shown_size(name), name);
 	if (!pe_text_take(&p->t, '(', "an opening parenthesis") ||
 		(leaf = add_leaf(p, attribute, start)) == NULL)
 		return false;
@@ -511,7 +514,7 @@ static bool
 parse_test(parser *p)
 {
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	size_t		start;
 	operator	op;
 	pe_value	v;
@@ -554,7 +557,7 @@ parse_literal_first(parser *p)
 {
 	static const operator mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	pe_literal	literal;
 	char	   *text;
 	size_t		start;

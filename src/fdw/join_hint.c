@@ -145,8 +145,8 @@ known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNu
 				   quote_identifier(get_attname(joins->table[table].relation, column, false)));
 }
 
-/* Joins a table of a dataset, and those between the question and it. */
-static void
+/* Joins a table of a dataset, and those between the question and it; false if that table is its spine. */
+static bool
 add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int table, Bitmapset **added)
 {
 	const pe_join_link *link = &joins->spine->link[table];
@@ -154,10 +154,13 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 	ListCell   *cell;
 
 	if (asked_table(q, joins->table[table].name) >= 0 || bms_is_member(table, *added))
-		return;
+		return true;
+	if (joins->spines == 0 || link->equalities == NIL)
+		return false;
 	*added = bms_add_member(*added, table);
 	while ((parent = bms_next_member(link->parents, parent)) >= 0)
-		add_chain(to, q, joins, parent, added);
+		if (!add_chain(to, q, joins, parent, added))
+			return false;
 	appendStringInfo(to, " JOIN %s %s ON ", joins->table[table].name, joins->table[table].alias);
 	foreach(cell, link->equalities)
 	{
@@ -167,6 +170,7 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 						 known_column(q, joins, e->one, e->one_column),
 						 known_column(q, joins, e->other, e->other_column));
 	}
+	return true;
 }
 
 /* The output that is the unit of a dataset, where it is a column; NULL: none. */
@@ -179,6 +183,35 @@ unit_output(const pe_public_joins *candidate)
 		if (strcmp(joins->output[o].name, candidate->unit) == 0)
 			return &joins->output[o];
 	return NULL;
+}
+
+/* A column that equals the unit of a dataset, of a table that the question joins and that is there in each row. */
+static bool
+find_unit(const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column, Bitmapset *looked_at,
+		  int *found, AttrNumber *number)
+{
+	int			asked = asked_table(q, joins->table[table].name);
+	ListCell   *cell;
+
+	if (asked >= 0 && !q->table[asked].is_optional)
+	{
+		*found = table;
+		*number = column;
+		return true;
+	}
+	looked_at = bms_add_member(bms_copy(looked_at), table);
+	foreach(cell, joins->equalities)
+	{
+		const pe_join_equality *e = lfirst(cell);
+
+		if (e->one == table && e->one_column == column && !bms_is_member(e->other, looked_at) &&
+			find_unit(q, joins, e->other, e->other_column, looked_at, found, number))
+			return true;
+		if (e->other == table && e->other_column == column && !bms_is_member(e->one, looked_at) &&
+			find_unit(q, joins, e->one, e->one_column, looked_at, found, number))
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -277,12 +310,17 @@ has_other_on(const pe_join_question *q)
 }
 
 static char *
-registration(const char *name, const char *relation, const char *unit, const pe_public_joins *candidate)
+registration(const pe_join_question *q, const char *name, const char *relation, const char *unit,
+			 const pe_public_joins *candidate)
 {
-	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, same_cap_as => %s); and dp.expose_tables of it.",
+	Oid			schema = get_rel_namespace(q->table[0].relation);
+
+	return psprintf("SELECT dp.create_dataset(%1$s, %2$s, unit => %3$s, same_cap_as => %4$s); dp.add_attribute for its "
+					"columns; SELECT dp.expose_tables(%1$s, %5$s).",
 					quote_literal_cstr(name), quote_literal_cstr(relation),
 					unit != NULL ? quote_literal_cstr(unit) : "...",
-					quote_literal_cstr(candidate->dataset));
+					quote_literal_cstr(candidate->dataset),
+					quote_literal_cstr(quote_identifier(get_namespace_name(schema))));
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
@@ -295,7 +333,6 @@ cure(const pe_join_question *q, List *bound)
 	char	   *name = name_of_view(q);
 	char	   *unit = NULL;
 	char	   *unit_name = NULL;
-	Bitmapset  *added = NULL;
 	StringInfoData chain;
 
 	if (from == NULL)
@@ -303,15 +340,26 @@ cure(const pe_join_question *q, List *bound)
 	initStringInfo(&chain);
 	if (output != NULL)
 	{
-		add_chain(&chain, q, candidate->joins, output->table, &added);
-		unit = known_column(q, candidate->joins, output->table, output->column);
-		unit_name = get_attname(candidate->joins->table[output->table].relation, output->column, false);
+		const pe_joins *joins = candidate->joins;
+		int			table = output->table;
+		AttrNumber	column = output->column;
+		Bitmapset  *added = NULL;
+
+		if (find_unit(q, joins, table, column, NULL, &table, &column) || add_chain(&chain, q, joins, table, &added))
+		{
+			unit = known_column(q, joins, table, column);
+			unit_name = get_attname(joins->table[table].relation, column, false);
+		}
+		else
+			resetStringInfo(&chain);
 	}
 	if (q->tables == 1 && chain.len == 0 && unit != NULL)
-		return registration(name, q->table[0].base, unit_name, candidate);
+		return registration(q, name, q->table[0].base, unit_name, candidate);
+	if (q->tables == 1)			/* the table itself has its name */
+		name = psprintf("%s_rows", name);
 	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s; %s", quote_identifier(name),
 					columns_text(q, unit, unit_name), from, chain.data,
-					registration(name, quote_identifier(name), unit_name, candidate));
+					registration(q, name, quote_identifier(name), unit_name, candidate));
 }
 
 /* dp.expose_tables made the tables for datasets that were there, and were joins alone. */
