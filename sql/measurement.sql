@@ -118,8 +118,6 @@ SELECT count(*) FROM published_medians;
 SELECT abs(avg(height - 150) - (avg(height) - 150)) < 1e-6 AS offset, abs(dp.stderr_avg(200 - height) / dp.stderr_avg(height) - 1) < 1e-6 AS negative,
     abs(dp.stderr_avg(height / 100.0) / dp.stderr_avg(height) - .01) < 1e-6 AS ratio, dp.lower95_avg(-height) < avg(-height) AND avg(-height) < dp.upper95_avg(-height) AS inside,
     dp.stderr_avg(2 * height + 1) < .1 AS small FROM shown;
--- what it cannot have is refused before the charge
-SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 1)$$);
 SELECT pg_temp.charges();
 RESET SESSION AUTHORIZATION;
 
@@ -310,6 +308,16 @@ SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{"corr(x,y)"}', '{g}', e
 SELECT bool_and(abs(estimate - e.n_x) < 8 * stderr AND stderr < 1) AS exact, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true)$$) AS free
   FROM dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true) a JOIN exact_partly e ON e.g::text = a.label->>'g';
 SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{avg(z)}', '{g}', epsilon => 500)$$) AS first, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(z)}', '{g}', epsilon => 1, reuse => true)$$) AS other;
+-- shares of all rows in several tables, whose errors are as told: of all rows none, and of groups what many releases have
+SELECT bool_and(abs(e.count / 20000.0 - a.estimate) < 8 * a.stderr) AS exact, count(*) FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 500) a
+  JOIN exact_cube e ON set = 5 AND e.sex = a.label->>'sex' AND e.ward = (a.label->'ward'->>'from')::int;
+SELECT estimate, round(stderr::numeric, 9) AS stderr, round((upper95 - lower95)::numeric, 9) AS width FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(1) + total', epsilon => 500) WHERE label = '{}';
+CREATE TEMP TABLE shares AS SELECT a.estimate, a.stderr, a.label->>'sex' AS sex, (a.label->'ward'->>'from')::int AS ward FROM generate_series(1, 300) i,
+  LATERAL dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => .1 + 0 * i, fresh => true) a WHERE a.label ? 'sex' OR a.label ? 'ward';
+SELECT x.of, abs(sqrt(avg(((estimate - e) / stderr) ^ 2)) - 1) < .12 AS as_told, max(stderr) < .01 AS small FROM shares, LATERAL (SELECT CASE WHEN sex IS NOT NULL THEN 'sex' ELSE 'ward' END, CASE WHEN sex IS NOT NULL THEN .5 ELSE 1 / 6.0 END) x (of, e)
+  WHERE sex IN ('f', 'm') OR ward IS NOT NULL GROUP BY 1 ORDER BY 1;
+SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity', epsilon => 1)$$) AS one_table,
+  refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity(age) * identity(ward) + prefix(height) * total(ward)', epsilon => 1)$$) AS two;
 -- by any margin, and not under substitute or a pure budget
 SELECT bool_and(stderr < 1) AS blocks FROM dp.quote_aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 900) WHERE aggregate = 'count(*)';
 SELECT x.dataset, aggregate, round(stderr::numeric, 1) AS stderr FROM (VALUES ('visits'), ('stays')) x (dataset), LATERAL dp.quote_aggregate(x.dataset, CASE x.dataset WHEN 'visits' THEN '{count(*),avg(paid)}'::text[] ELSE '{count(*),avg(cost)}' END, epsilon => .1) ORDER BY 1, 2;

@@ -15,6 +15,7 @@
 #include "ask/known.h"
 #include "ask/rest.h"
 #include "ask/suppress.h"
+#include "blocks/blocks.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
@@ -229,6 +230,30 @@ pe_aggregation_estimates(const pe_aggregation *g)
 	return estimates;
 }
 
+/* The total over the cells of a space, as a workload. */
+static void
+workload_of_total(const pe_aggregation *g, const pe_space *s, pe_workload *total)
+{
+	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", total);
+}
+
+static double
+total_of_blocks(const pe_aggregation *g, const pe_space *s, const int *lattice, const int64 *y)
+{
+	pe_measured measured = s->measured;
+	pe_reconstruction r;
+	pe_workload total;
+	double		estimate = 0;
+
+	measured.lattice = lattice;
+	workload_of_total(g, s, &total);
+	if (!pe_reconstruction_init(&measured, &total, &r))
+		elog(ERROR, "the total of a share cannot be told");
+	pe_reconstruction_estimate(&r, y, &estimate);
+	pe_reconstruction_free(&r);
+	return estimate;
+}
+
 static double
 total_of(const pe_strategy *strategy, const int64 *y)
 {
@@ -281,7 +306,9 @@ pe_aggregation_estimate_part(const pe_aggregation *of, const pe_aggregate_noise 
 	for (int32 q = 0; q < queries; q++)
 		estimate[q] *= unit;
 	if (has_total(g, i))
-		estimate[queries] = total_of(of->part[j].strategy, y) * unit;
+		estimate[queries] = unit * (of->part[j].strategy->blocks != NULL
+									? total_of_blocks(of, space_of(of, j), noise->lattice[j], y)
+									: total_of(of->part[j].strategy, y));
 	return queries + has_total(g, i);
 }
 
@@ -558,16 +585,67 @@ queries_of_columns(const pe_space *s, const double *column)
 }
 
 /*
+ * Of blocks the total follows from the one that sums over all attributes, and
+ * every other one is independent of it: a group varies with the total as much
+ * as that one is in its estimate.  False if the total needs others too.
+ */
+static bool
+find_total_of_blocks(const pe_aggregation *g, pe_space *s)
+{
+	const pe_blocks *blocks = s->kept.strategy.blocks;
+	double	   *y = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
+	double	   *covariance = pe_alloc(s->workload.queries, sizeof(double));
+	double		variance = 0;
+	double		known = 0;
+	pe_workload total;
+
+	workload_of_total(g, s, &total);
+	s->total_variance = 0;
+	pe_blocks_variance(blocks, &total, &s->total_variance);
+	for (int32 b = 0; b < blocks->blocks; b++)
+		if (pe_blocks_set(blocks, b) == 0)
+		{
+			y[blocks->first[b]] = 1;
+			variance = pe_blocks_relative_variance(blocks, b);
+		}
+	pe_blocks_estimate(blocks, &total, y, &known);
+	pe_blocks_estimate(blocks, &s->workload, y, covariance);
+	for (int32 q = 0; q < s->workload.queries; q++)
+		covariance[q] *= known * variance;
+	s->total_covariance = covariance;
+	pe_free(y);
+	return known > 0 && fabs(known * known * variance / s->total_variance - 1) < 1e-6;
+}
+
+bool
+pe_aggregation_blocks_tell_total(const pe_aggregation *g, pe_space *s)
+{
+	bool		tell = find_total_of_blocks(g, s);
+
+	pe_free(s->total_covariance);
+	s->total_covariance = NULL;
+	return tell;
+}
+
+/*
  * The total over all cells of a sum, and how it varies with each group.  The
  * groups determine every class that they distinguish only where the strategy
  * has full rank.  It lives as long as the space.
  */
 static void
-find_total(pe_space *s)
+find_total(const pe_aggregation *g, pe_space *s)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(s->variance));
-	double	   *with = covariance_with_total(&s->kept.strategy);
+	double	   *with;
 
+	if (s->kept.strategy.blocks != NULL)
+	{
+		if (!find_total_of_blocks(g, s))
+			elog(ERROR, "the error of the total of a share cannot be told");
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	with = covariance_with_total(&s->kept.strategy);
 	s->total_covariance = queries_of_columns(s, with);
 	s->total_variance = 0;
 	for (int32 j = 0; j < s->kept.strategy.columns; j++)
@@ -583,7 +661,7 @@ put_total(reading *r, int i)
 	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
 
 	if (s->total_covariance == NULL)
-		find_total(s);
+		find_total(r->g, s);
 	for (int32 q = 0; q < groups_of(r->g); q++)
 		r->total[(size_t) q * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_total) {
 			{r->part[i].total, s->total_variance * variance}, s->total_covariance[q] * variance
