@@ -73,8 +73,8 @@ pe_aggregation_refuse_earlier(int64 release)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("release " INT64_FORMAT " was paid with an earlier version of pg_epsilon, and cannot be read any more",
-					release),
+			 errmsg("release " INT64_FORMAT " was paid with an earlier version of pg_epsilon, and cannot be read "
+					"any more", release),
 			 errdetail("It measured other sums than this version does for the same request."),
 			 errhint("The same request with fresh => true is measured anew, and charged; or let the owner "
 					 "register the dataset anew.")));
