@@ -459,15 +459,19 @@ pe_formula_columns(const pe_aggregation *g)
 	int			count = attributes;
 	pe_column  *columns;
 
-	if (!pe_has_formulas(g))
+	if (!pe_has_formulas(g) && g->domain->comparisons == 0)
 		return g->columns;
 	columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*columns));
-	memcpy(columns, g->columns, attributes * sizeof(*columns));
+	for (int a = 0; a < attributes; a++)
+		columns[a] = g->columns[a].compared[0] != NULL ? *g->columns[a].compared[0] : g->columns[a];
 	for (int n = 0; n < g->needed.numbers; n++)
 		if (!g->number_column[n]->computed)
 			columns[count++] = *g->number_column[n];
 	for (int f = 0; f < g->needed.factors; f++)
 		columns[count++] = *g->factor_column[f];
+	for (int a = 0; a < attributes; a++)
+		if (g->columns[a].compared[0] != NULL)
+			columns[count++] = *g->columns[a].compared[1];
 	return columns;
 }
 

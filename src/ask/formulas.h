@@ -28,7 +28,8 @@ extern int	pe_formula_number(pe_aggregation *aggregation, char *text, const pe_f
 extern bool pe_formula_is_always_there(const pe_aggregation *aggregation, int number);
 
 /*
- * The columns that are read: attributes, numbers that are columns, factors.  Of
+ * The columns that are read: attributes, of a comparison its left one, numbers
+ * that are columns, factors, and the right ones of comparisons.  Of
  * PE_MAX_COLUMNS_READ the others have no name.
  */
 extern const pe_column *pe_formula_columns(const pe_aggregation *aggregation);

@@ -18,6 +18,7 @@ typedef struct pe_literal_reader
 	int			count;
 	int			position;		/* of the literal that is being read */
 	bool		declared;		/* it is about declared cells: columns that are rolled up are passed over */
+	bool		compares;		/* two attributes may be compared, which is one more of the columns (comparisons.h) */
 } pe_literal_reader;
 
 /*

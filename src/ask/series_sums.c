@@ -16,6 +16,7 @@
 #include "server/arguments.h"
 #include "ask/formulas.h"
 #include "ask/ask_series.h"
+#include "ask/comparisons.h"
 #include "blocks/blocks.h"
 #include "noise/interval.h"
 #include "server/access.h"
@@ -76,6 +77,7 @@ validate_sums(pe_serial *s, bool needs_budget)
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
 	s->aggregation->of_series = 1;
 	s->asked = &s->aggregation->asked;
+	pe_refuse_compared(s->aggregation->columns, s->aggregation->groups + s->aggregation->quantiles + s->aggregation->watched, "a series of reports");
 	if (pe_has_formulas(s->aggregation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
