@@ -77,6 +77,12 @@ pe_compared_has_order(pe_compared_kind kind)
 	return kind != PE_COMPARED_TEXTS && kind != PE_COMPARED_ENUMS;
 }
 
+bool
+pe_compared_has_arithmetic(pe_compared_kind kind)
+{
+	return kind >= PE_COMPARED_INTEGERS && kind <= PE_COMPARED_TIMES;
+}
+
 static pe_comparison_how
 how_of(pe_compared_kind kind)
 {
@@ -128,11 +134,10 @@ check_arithmetic(pe_compared_kind kind, const pe_comparison *comparison)
 {
 	bool		scaled = comparison->left != 1 || comparison->right != 1;
 
-	if (kind == PE_COMPARED_INTEGERS || kind == PE_COMPARED_NUMERICS)
-		return NULL;
-	if (kind == PE_COMPARED_DATES || kind == PE_COMPARED_TIMES)
-		return scaled ? "dates and times are not multiplied" : NULL;
-	return scaled || comparison->more != 0 ? "only numbers, dates and times have arithmetic" : NULL;
+	if (!pe_compared_has_arithmetic(kind))
+		return scaled || comparison->more != 0 ? "only numbers, dates and times have arithmetic" : NULL;
+	return scaled && (kind == PE_COMPARED_DATES || kind == PE_COMPARED_TIMES)
+		? "dates and times are not multiplied" : NULL;
 }
 
 static int64
@@ -218,6 +223,17 @@ more_text(const pe_compared *c, pe_compared_kind kind, int64 more)
 		: psprintf(" %s " INT64_FORMAT, sign, size);
 }
 
+/* The shortest text that reads as a number; no setting changes it. */
+static const char *
+float_text(double number)
+{
+	char	   *text = NULL;
+
+	for (int digits = 15; digits <= 17 && (text == NULL || strtod(text, NULL) != number); digits++)
+		text = psprintf("%.*g", digits, number);
+	return text;
+}
+
 pe_compared_sides
 pe_compared_sides_of(const pe_compared *c, const pe_comparison *comparison)
 {
@@ -227,9 +243,9 @@ pe_compared_sides_of(const pe_compared *c, const pe_comparison *comparison)
 	if (kind == PE_COMPARED_FLOATS)
 	{
 		if (comparison->times != 1)
-			sides.factor[1] = psprintf("%.17g", comparison->times);
+			sides.factor[1] = float_text(comparison->times);
 		if (comparison->plus != 0)
-			sides.more = psprintf(" %s %.17g", comparison->plus < 0 ? "-" : "+", fabs(comparison->plus));
+			sides.more = psprintf(" %s %s", comparison->plus < 0 ? "-" : "+", float_text(fabs(comparison->plus)));
 		return sides;
 	}
 	if (kind != PE_COMPARED_TIMES)
@@ -292,13 +308,14 @@ is_bytewise(const pe_dataset *dataset, const pe_column *column)
 	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
 }
 
+/* Floats alone have what is no quotient of numbers of 18 digits. */
 static bool
-read_decimal(const char *text, int64 *above, int64 *below, double *number, pe_text_error *error)
+read_decimal(const char *text, pe_compared_kind kind, int64 *above, int64 *below, double *number, pe_text_error *error)
 {
 	*number = strtod(text, NULL);
-	return pe_decimal_quotient(text, above, below) ||
-		fail(error, psprintf("number \"%.64s\" has too many digits for a comparison", text),
-			 "At most 18 digits, without an exponent.");
+	return kind == PE_COMPARED_FLOATS || pe_decimal_quotient(text, above, below) ||
+		fail(error, psprintf("number \"%.64s\" cannot be compared with exactly", text),
+			 "Use at most 18 digits, and no exponent.");
 }
 
 static bool
@@ -327,7 +344,7 @@ read_more(const pe_compared_text *given, pe_compared_kind kind, pe_compared *c, 
 	}
 	else if (given->more->kind != PE_LITERAL_NUMBER)
 		return fail(error, "a number is added to an attribute that is compared", "");
-	else if (!read_decimal(given->more->text, &c->above[2], &c->below[2], &c->plus, error))
+	else if (!read_decimal(given->more->text, kind, &c->above[2], &c->below[2], &c->plus, error))
 		return false;
 	if (kind == PE_COMPARED_DATES && c->below[2] != 1)
 		return fail(error, "whole days are added to a date", "");
@@ -347,7 +364,7 @@ read_factors(const pe_compared_text *given, pe_compared_kind kind, pe_compared *
 
 	for (int side = 0; side < 2; side++)
 		if (given->factor[side] != NULL &&
-			!read_decimal(given->factor[side], &c->above[side], &c->below[side], &number[side], error))
+			!read_decimal(given->factor[side], kind, &c->above[side], &c->below[side], &number[side], error))
 			return false;
 	c->times = number[1];
 	*exchanged = kind == PE_COMPARED_FLOATS && number[0] != 1 && number[1] == 1 && given->more == NULL;

@@ -32,8 +32,9 @@ typedef enum pe_compared_kind
 /* How values of two base types compare. */
 extern pe_compared_kind pe_compared_kind_of(Oid one, Oid other);
 
-/* Whether one can be less than the other. */
+/* Whether one can be less than the other; and whether there are factors, or something that is added. */
 extern bool pe_compared_has_order(pe_compared_kind kind);
+extern bool pe_compared_has_arithmetic(pe_compared_kind kind);
 
 /* above[0] a / below[0]  against  above[1] b / below[1] + above[2] / below[2]; of floats: a against times b + plus. */
 typedef struct pe_compared

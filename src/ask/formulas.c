@@ -18,10 +18,11 @@
  * ------------------------------------------------------------------
  */
 
+/* Dates are whole numbers of days. */
 static bool
 is_whole(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID;
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
@@ -115,13 +116,14 @@ fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable 
 static void
 check_column(const pe_column *column)
 {
-	if (pe_type_is_number(column->type) && column->domain.kind == PE_BINS)
+	bool		number = pe_type_is_number(column->type) || column->type == DATEOID;
+
+	if (number && column->domain.kind == PE_BINS)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("attribute \"%s\" %s", column->name,
-					pe_type_is_number(column->type) ? "has no bounds" : "has no numbers"),
-			 errhint("Formulas are of columns of numbers whose bounds are declared: dp.add_attribute(dataset, "
+			 errmsg("attribute \"%s\" %s", column->name, number ? "has no bounds" : "has no numbers"),
+			 errhint("Formulas are of columns of numbers or dates whose bounds are declared: dp.add_attribute(dataset, "
 					 "attribute, lower, upper, bins).")));
 }
 

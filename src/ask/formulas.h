@@ -6,6 +6,7 @@
  * (domain/polynomial.h) whose factors are its columns:
  *
  *		smallint, integer, bigint	as they are
+ *		date						the number of its day
  *		numeric						by the scale of its type; else with as many decimals as 2^24 steps allow
  *		real, double precision		2^24 steps or more between its bounds, each a power of two
  *

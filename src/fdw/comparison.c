@@ -322,8 +322,10 @@ compare_exactly(pe_sight *s, Node *left, Node *right, pe_compared *c, bool *apar
 		return false;
 	*c = columns_compared(s, a.column[0], a.column[1]);
 	kind = pe_compared_kind_of(c->type[0], c->type[1]);
-	/* NaN and infinities of numeric are rearranged with nothing but what is added and positive factors */
-	if (kind == PE_COMPARED_FLOATS || (kind == PE_COMPARED_NUMERICS && !*apart) || !in_days(&a, kind))
+	if (!pe_compared_has_arithmetic(kind) || kind == PE_COMPARED_FLOATS || !in_days(&a, kind))
+		return false;
+	/* NaN and infinities stay what they are with positive factors and what is added, and in no difference */
+	if (kind == PE_COMPARED_NUMERICS && !*apart)
 		return false;
 	c->above[0] = a.factor[0].above;
 	c->below[0] = a.factor[0].below;
