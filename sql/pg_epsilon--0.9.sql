@@ -71,6 +71,8 @@ CREATE TABLE dp_ledger.dataset (
     block_days integer CHECK (block_days >= 0),
     block_zone text,
     min_count integer CHECK (min_count >= 1),
+    example_schema text,
+    example_name text,
     cap_id bigint,
     view_identity text,
     view_keys text[],
@@ -81,6 +83,7 @@ CREATE TABLE dp_ledger.dataset (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_view CHECK (CASE WHEN view_identity IS NULL THEN pg_catalog.num_nonnulls(view_keys, view_functions, never_fails, max_rows_read, view_settings) = 0
         ELSE pg_catalog.num_nulls(view_keys, view_functions, never_fails, view_settings, unit) = 0 AND neighbours <> 'values' AND max_blocks IS NULL END),
+    CONSTRAINT dataset_example CHECK (pg_catalog.num_nulls(example_schema, example_name) IN (0, 2)),
     CONSTRAINT dataset_cap CHECK (cap_id IS NULL OR cap_id <> id AND max_blocks IS NULL AND neighbours <> 'values'),
     CONSTRAINT dataset_blocks CHECK (pg_catalog.num_nulls(max_blocks, block_months, block_days, block_zone) IN (0, 4)
         AND (max_blocks IS NULL OR (block_months = 0) <> (block_days = 0) AND time_attribute IS NOT NULL AND neighbours <> 'values')),
@@ -112,6 +115,8 @@ COMMENT ON COLUMN dp_ledger.dataset.private_attnum IS 'its number, as unit_attnu
 COMMENT ON COLUMN dp_ledger.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
 COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
+COMMENT ON COLUMN dp_ledger.dataset.example_schema IS 'schema of the table of public rows that answers in rehearsals; NULL: there is none. It is known by its name alone, and looked at in each request';
+COMMENT ON COLUMN dp_ledger.dataset.example_name IS 'its name';
 COMMENT ON COLUMN dp_ledger.dataset.public_id IS 'a random name that no other dataset has: foreign tables keep it, so that another dataset under the same name does not answer them';
 COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
@@ -1009,6 +1014,11 @@ CREATE FUNCTION dp.set_min_count(dataset text, k integer) RETURNS void
 COMMENT ON FUNCTION dp.set_min_count(text, integer) IS
     'minimum frequency: a group is shown to others than the owner only where its number of units is at least k, by the lower end of its 95 % interval; all its numbers are NULL else; NULL: all groups are shown. A rule of presentation, computed from noisy counts: differences of totals may show what is hidden';
 
+CREATE FUNCTION dp.set_example(dataset text, relation regclass) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_set_example' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.set_example(text, regclass) IS
+    'gives a dataset an example, a table of public rows with the same columns: with pg_epsilon.rehearse = on it answers every request in place of the dataset, with noise, and nothing is charged; NULL: takes it away';
+
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -1762,6 +1772,11 @@ CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DE
     AS 'MODULE_PATHNAME', 'pe_sql_expose' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean, bigint) IS
     'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; release: a cube, every SELECT is answered from this release or refused, free, and its readers need SELECT and no budget; returns the view''s name';
+
+CREATE FUNCTION dp.expose_tables(dataset text, schema text) RETURNS text[]
+    AS 'MODULE_PATHNAME', 'pe_sql_expose_tables' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.expose_tables(text, text) IS
+    'makes a foreign table of yours for each base table of a dataset whose view is joins by keys alone, in a schema and named as the table: SELECT joins them, and which of them are joined decides which dataset answers; of datasets of one cap they are shared; declared attributes are columns, and keys for join conditions alone; public tables too; returns the names';
 
 CREATE FUNCTION dp.advise_cube(dataset text, statements text[], epsilon double precision DEFAULT 1, budget name DEFAULT NULL)
     RETURNS TABLE (part text, number integer, question text, stderr double precision, hint text)

@@ -127,6 +127,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_put_float(result->lower, &values[4], &nulls[4]);
 	pe_put_float(result->upper, &values[5], &nulls[5]);
 	values[6] = Int64GetDatum(c->call.call.reply.release_id);
+	nulls[6] = c->call.call.reply.release_id == 0;
 }
 
 /* By the first count or sum. */

@@ -18,6 +18,7 @@
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/example.h"
 #include "ledger/families.h"
 #include "ledger/time.h"
 #include "server/access.h"
@@ -232,6 +233,14 @@ describe_min_count(ReturnSetInfo *result, const pe_dataset *dataset)
 }
 
 static void
+describe_example(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->example_name != NULL)
+		line(result, "rehearse: SET pg_epsilon.rehearse = on; example %s answers, and nothing is charged",
+			 pe_example_text(dataset));
+}
+
+static void
 describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	if (dataset->time_attribute == NULL)
@@ -328,7 +337,7 @@ describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
 static void
 describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
-	pe_budget  *budget = pe_budget_find(dataset);
+	pe_budget  *budget = pe_budget_find(dataset, NULL);
 
 	if (pe_dataset_owned_by(dataset, GetUserId()))
 		line(result, "cap: %s for everybody together%s; epsilon %.4g of it is left%s",
@@ -404,6 +413,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	describe_time(result, dataset);
 	describe_blocks(result, dataset);
 	describe_budget(result, dataset);
+	describe_example(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)
 		describe_attribute(result, &columns[i]);

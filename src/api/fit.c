@@ -98,7 +98,8 @@ take_fit(pe_call *call)
 	fit_call   *c = (fit_call *) call;
 
 	PE_UNDONE();
-	c->name = pe_model_name(call->reply.release_id, call->request.model.name);
+	if (call->reply.release_id != 0)
+		c->name = pe_model_name(call->reply.release_id, call->request.model.name);
 	PE_END_UNDONE();
 }
 
@@ -139,6 +140,11 @@ fit_plainly(fit_call *c)
 	for (int i = 0; i < terms; i++)
 		c->deviation[i] = get_float8_nan();
 	pe_door_fit_plain(&c->fit->question, c->coefficient);
+	if (pe_asked_rehearses(&c->fit->asked))
+	{
+		pe_asked_tell_rehearsal(&c->fit->asked, "no model", false);
+		return;
+	}
 	c->name = pe_model_keep_plain(c->fit->asked.dataset, &c->fit->asked.charge, c->coefficient);
 }
 

@@ -131,6 +131,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	nulls[2] = isnan(c->answers.estimate[query]);
 	nulls[3] = nulls[4] = nulls[5] = isnan(c->answers.stderr_[query]);
 	values[6] = Int64GetDatum(c->call.reply.release_id);
+	nulls[6] = c->call.reply.release_id == 0;
 }
 
 /* The noise and the lattices of the blocks: of the plan, or of what was measured then. */
@@ -265,6 +266,7 @@ make_measured(const void *argument, int32 row, Datum *values, bool *nulls)
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 
 	values[0] = Int64GetDatum(c->call.reply.release_id);
+	nulls[0] = c->call.reply.release_id == 0;
 	values[1] = Int32GetDatum(g->space[0].workload.queries);
 	values[2] = Float8GetDatum(pe_cost_amount(pe_plan_cost(g->asked.plan)).rho_nano / 1e9);
 	nulls[2] = pure;

@@ -64,6 +64,8 @@ price_count(pe_aggregate_call *call, remaining *r)
 	call->call.request.sums.aggregates = 1;
 	pe_aggregate_call_prepare(call, true);
 	r->budget = call->aggregation->asked.budget;
+	if (r->budget == NULL)		/* which a rehearsal may have */
+		r->budget = pe_budget_choose(call->aggregation->asked.dataset, call->call.request.budget);
 	r->epsilon = pe_plan_epsilon(call->aggregation->asked.plan);
 	r->questions = questions_left(&call->aggregation->asked);
 }

@@ -182,6 +182,8 @@ validate_series(pe_call *call)
 	c->serial.series = &c->series;
 	pe_serial_validate(&c->serial, !call->quote);
 	call->asked = c->serial.asked;
+	if (!call->quote && pe_asked_rehearses(call->asked))
+		pe_serial_refuse_rehearsal();
 }
 
 /* ------------------------------------------------------------------
@@ -397,6 +399,8 @@ pe_sql_prolong_series(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("periods");
+	if (pe_settings_rehearse())
+		pe_serial_refuse_rehearsal();
 	PE_UNDONE();
 	pe_serial_load(&c.serial, pe_text_argument(fcinfo, 0, "series"));
 	check_frozen(c.serial.asked);

@@ -24,24 +24,28 @@ pe_ask_prepare(pe_call *call)
 {
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	call->kind->validate(call);
-	if (call->quote)			/* the door would refuse it */
+	if (call->quote && !pe_asked_rehearses(call->asked))	/* the door would refuse it */
 		pe_door_check_view(call->asked->dataset);
 	PE_END_UNDONE();
 	if (call->kind->resolve != NULL)
 		call->kind->resolve(call);
-	if (call->quote)
+	if (call->quote || pe_asked_rehearses(call->asked))
 		call->replay = pe_ask_is_replay(call);
+}
+
+static const char *
+paid_text(pe_call *call)
+{
+	return call->kind->paid != NULL ? call->kind->paid(call) : pe_release_text(&call->reply);
 }
 
 static void
 tell_paid(pe_call *call)
 {
-	const char *what = "";
-
-	if (call->reply.charge_id != 0)
-		what = call->kind->paid != NULL ? call->kind->paid(call) : psprintf("release " INT64_FORMAT,
-																			call->reply.release_id);
-	pe_asked_tell(call->asked, &call->reply, what);
+	if (pe_asked_rehearses(call->asked))
+		pe_asked_tell_rehearsal(call->asked, paid_text(call), call->replay || call->known);
+	else
+		pe_asked_tell(call->asked, &call->reply, call->reply.charge_id != 0 ? paid_text(call) : "");
 }
 
 void
@@ -49,7 +53,8 @@ pe_ask(pe_call *call)
 {
 	const pe_ask_kind *kind = call->kind;
 
-	if (kind->know != NULL && kind->know(call))
+	/* what is paid for is of the dataset's rows */
+	if (!pe_asked_rehearses(call->asked) && kind->know != NULL && kind->know(call))
 		return;
 	kind->door(call);
 	if (call->reply.outcome == PE_REFUSED)

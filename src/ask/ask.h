@@ -6,7 +6,8 @@
  * measured, with its price; nothing is charged, and no lock stays with the caller's
  * transaction.  pe_ask answers it from what is known already, or goes through the door,
  * where it is charged and measured, or replayed; a refusal is an error, and what was
- * charged is said in a NOTICE.
+ * charged is said in a NOTICE.  A rehearsal (ledger/example.h) is looked for nowhere but behind the door, which
+ * reads the example, and the NOTICE says so.
  */
 #ifndef PE_ASK_ASK_H
 #define PE_ASK_ASK_H
@@ -48,7 +49,8 @@ struct pe_call
 	bool		quote;			/* needs no budget */
 	pe_request	request;
 	pe_asked   *asked;
-	bool		replay;			/* of a quote: the budget has paid for this very request */
+	bool		replay;			/* of a quote or a rehearsal: the budget has paid for this very request */
+	bool		known;			/* likewise: or for another, which answers it */
 	pe_charge_reply reply;
 };
 

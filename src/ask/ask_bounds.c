@@ -339,8 +339,8 @@ ask_for_bounds(pe_call *call)
 static const char *
 paid_for_bounds(pe_call *call)
 {
-	return psprintf("release " INT64_FORMAT "; a range between powers of two counts from a noisy count of %.4g on",
-					call->reply.release_id,
+	return psprintf("%s; a range between powers of two counts from a noisy count of %.4g on",
+					pe_release_text(&call->reply),
 					least_count((bounds_call *) call, pe_noise_stderr(pe_plan_noise(call->asked->plan))));
 }
 
@@ -357,6 +357,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = Float8GetDatum(c->lower);
 	values[1] = Float8GetDatum(c->upper);
 	values[2] = Int64GetDatum(c->call.reply.release_id);
+	nulls[2] = c->call.reply.release_id == 0;
 }
 
 Datum

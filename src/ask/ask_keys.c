@@ -154,8 +154,8 @@ paid_for_keys(pe_call *call)
 {
 	const pe_answered_keys *keys = &((key_call *) call)->keys;
 
-	return psprintf("release " INT64_FORMAT "; a key is released from a noisy count of %.6g on",
-					call->reply.release_id, ldexp((double) keys->threshold, -keys->shift));
+	return psprintf("%s; a key is released from a noisy count of %.6g on", pe_release_text(&call->reply),
+					ldexp((double) keys->threshold, -keys->shift));
 }
 
 static const pe_ask_kind ask_keys = {
@@ -175,6 +175,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[3] = Float8GetDatum(estimate - c->half);
 	values[4] = Float8GetDatum(estimate + c->half);
 	values[5] = Int64GetDatum(c->call.reply.release_id);
+	nulls[5] = c->call.reply.release_id == 0;
 }
 
 /* A key is a value itself: what is not shown is left out.  They stay in their order. */

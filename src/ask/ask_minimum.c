@@ -356,7 +356,7 @@ points_of(const pe_minimum_validated *minimum)
 const char *
 pe_minimum_paid(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
 {
-	return psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
+	return psprintf("%s, method \"%s\"%s%s", pe_release_text(reply),
 					pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum));
 }
 
@@ -384,4 +384,5 @@ pe_minimum_row(const pe_minimum_validated *minimum, const double *value, int64 r
 	values[0] = PointerGetDatum(construct_array(x, variables, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[1] = Float8GetDatum(value[variables]);
 	values[2] = Int64GetDatum(release);
+	nulls[2] = release == 0;
 }

@@ -562,5 +562,6 @@ pe_model_tell_class(const pe_model_fit *fit)
 const char *
 pe_model_paid(const char *name, const pe_charge_reply *reply)
 {
-	return psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name != NULL ? name : "");
+	return name == NULL && reply->release_id == 0 ? "no release, no model"
+		: psprintf("%s, model \"%s\"", pe_release_text(reply), name != NULL ? name : "");
 }

@@ -635,6 +635,13 @@ fill_columns(const pe_serial *s, pe_period_question *question)
 	s->kind->ask(s, question, columns);
 }
 
+void
+pe_serial_refuse_rehearsal(void)
+{
+	pe_refuse_rehearsal("a series is", "Rehearse one of its reports by dp.histogram or dp.aggregate; "
+						"reports that are stored are still returned.");
+}
+
 /* Inside PE_UNDONE, which gives the lock back. */
 static void
 measure_period(pe_serial *s, int period, pe_charge_reply *reply)
@@ -648,6 +655,8 @@ measure_period(pe_serial *s, int period, pe_charge_reply *reply)
 	reply->outcome = PE_REPLAYED;
 	if (pe_series_stored(&series, reply))
 		return;
+	if (pe_settings_rehearse())
+		pe_serial_refuse_rehearsal();
 	pe_serial_check_open(s);
 	check_time(s);
 	plan_period(s, &series);

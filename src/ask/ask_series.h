@@ -65,6 +65,8 @@ extern const pe_continual *pe_serial_answering(pe_serial *serial, int period);
 extern double pe_serial_variance(const pe_serial *serial, int period);
 
 /* XX001: the row of a series is not what its charges say. */
+/* 0A000: a series, and what is measured of it, is a promise in the ledger. */
+extern void pe_serial_refuse_rehearsal(void) __attribute__((noreturn));
 extern void pe_serial_refuse_damaged(const pe_serial *serial) __attribute__((noreturn));
 
 /* Whether more of its periods can be measured; and 55000 if they cannot. */

@@ -237,6 +237,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[4] = Float8GetDatum(units + c->half);
 	nulls[1] = nulls[2] = nulls[3] = nulls[4] = !pe_min_count_shows(&c->rule, units - c->half);
 	values[5] = Int64GetDatum(c->call.reply.release_id);
+	nulls[5] = c->call.reply.release_id == 0;
 }
 
 Datum

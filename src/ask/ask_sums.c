@@ -12,6 +12,7 @@
 
 #include "ask/ask_sums.h"
 #include "ask/atoms.h"
+#include "ask/rest.h"
 #include "ask/formulas.h"
 #include "ask/answers.h"
 #include "server/arguments.h"
@@ -250,6 +251,43 @@ condition_text(const pe_aggregation *g, const pe_aggregate *a)
 	return pstrdup(a->where != NULL ? a->where : there);
 }
 
+bool
+pe_aggregation_is_there_with_cell(const pe_column *column)
+{
+	return (column->type == INT2OID || column->type == INT4OID || column->type == INT8OID) &&
+		(column->domain.outside == PE_OUTSIDE_CLAMP || column->domain.outside == PE_OUTSIDE_DROP);
+}
+
+static bool
+is_of_number(const pe_aggregate *a, const char *name)
+{
+	for (int i = 0; i < 2; i++)
+		if ((a->kind == PE_AGG_NUMBERS && a->column[i] != NULL && a->formula[i] == NULL &&
+			 strcmp(a->column[i], name) == 0) ||
+			(a->part[i] != NULL && is_of_number(a->part[i], name)))
+			return true;
+	return false;
+}
+
+/*
+ * Whether count(x) counts the rows of a number that other aggregates are of:
+ * the same rows, and one sum for all of them.
+ */
+static bool
+counts_number(pe_aggregation *g, const pe_aggregate *a)
+{
+	bool		other = false;
+	pe_column	column;
+
+	if (a->kind != PE_AGG_COUNT || a->column[0] == NULL || a->where != NULL)
+		return false;
+	for (int i = 0; i < g->aggregates; i++)
+		other |= is_of_number(&g->aggregate[i], a->column[0]);
+	if (other)
+		load_one(g, a->column[0], &column);
+	return other && pe_aggregation_is_there_with_cell(&column);
+}
+
 static void
 add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
@@ -258,7 +296,7 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 	pe_predicate *predicate;
 	int			c = 0;
 
-	if (a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL))
+	if ((a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL)) || counts_number(g, a))
 		return;
 	predicate = pe_predicate_argument(g->asked.dataset, condition_text(g, a), g->columns, &count);
 	g->watched = count - g->groups - g->quantiles;
@@ -347,7 +385,7 @@ static void
 add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	for (int i = 0; i < 2; i++)
-		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->attribute < 0)
+		if (a->column[i] != NULL && (a->kind != PE_AGG_COUNT || counts_number(g, a)) && a->attribute < 0)
 			a->number[i] = find_number(g, a, i);
 }
 
@@ -1047,6 +1085,9 @@ fill_part(pe_aggregation *g, int i)
 		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0,
 		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0, .distinct = sum->kind == PE_SUM_DISTINCT
 	};
+	if (pe_sum_is_of_cells(sum))
+		part->needs = (uint16_t) (sum->needs & (PE_HAS_CONDITION(0) - 1));
+	part->lacks = sum->lacks;
 }
 
 /* The conditions of a sum by atoms are in them. */
@@ -1066,7 +1107,7 @@ sum_of_part(const pe_aggregation *g, int i)
 static bool
 counts_rows(const pe_aggregation *g, int part)
 {
-	return g->needed.sum[g->source[part].sum].kind == PE_SUM_ONE;
+	return g->needed.sum[g->source[part].sum].kind == PE_SUM_ONE && !g->source[part].is_rest;
 }
 
 /* What a row must have for a part to count it, in the cell of its space. */
@@ -1087,7 +1128,7 @@ table_of_part(const pe_aggregation *g, int i)
 	uint64		needs = needs_of_part(g, i);
 	int			best = -1;
 
-	if (!pe_plan_part_is_of_rows(&g->part[i]))
+	if (!pe_plan_part_is_of_rows(&g->part[i]) || g->source[i].is_rest)
 		return 0;
 	for (int h = 0; h < g->parts; h++)
 	{
@@ -1257,6 +1298,7 @@ find_shares(pe_aggregation *g)
 	}
 	check_sensitivity(pe_plan_share(g->part, g->parts, cost, &g->rules, g->asked.ask.accounting, &least));
 	share_lost(g);
+	pe_rest_share(g, cost);
 	pe_free(cost);
 }
 
@@ -1472,6 +1514,7 @@ pe_aggregation_measure(pe_aggregation *g)
 		find_fractions(g);
 		return;
 	}
+	pe_rest_add(g);
 	for (int i = 0; i < g->spaces; i++)
 	{
 		if (!pe_aggregation_measures(g, i))

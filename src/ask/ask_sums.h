@@ -61,6 +61,13 @@ typedef struct pe_source_of_part
 	int			term;			/* of units: of the groups' workload; else -1 */
 	int		   *row_of;			/* of each sum, by atoms: its row of the space, -1: none; NULL: of the sum alone */
 	bool		of_all;			/* its space has one query, of all groups together */
+
+	/*
+	 * it counts the rows of one sum that another one does not (rest.h)
+	 */
+	bool		is_rest;
+	int			all;
+	int			some;
 } pe_source_of_part;
 
 /* The conditions of aggregates, each once. */
@@ -202,6 +209,9 @@ extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
 /* 22023 if max_stderr is asked for and the error of the first aggregate depends on rows. */
 extern void pe_aggregation_check_max_stderr(const pe_aggregation *aggregation);
 
+/* Whether a number is there exactly where its attribute has a cell that is not that of NULL. */
+extern bool pe_aggregation_is_there_with_cell(const pe_column *column);
+
 /* The fraction of a quantile in millionths. */
 extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 
@@ -291,6 +301,7 @@ typedef struct pe_aggregate_errors
 	const pe_aggregation *aggregation;
 	pe_aggregate_noise noise;
 	pe_error_law law;
+	const double *mix;			/* pe_rest_estimate; NULL: all measure sums of their own */
 } pe_aggregate_errors;
 
 /* Of one that is not of quantiles on a grid. */

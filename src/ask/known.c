@@ -27,6 +27,7 @@
 #include "ask/ask_predicate.h"
 #include "ask/atoms.h"
 #include "ask/known.h"
+#include "ask/rest.h"
 #include "ask/suppress.h"
 #include "blocks/blocks.h"
 #include "ledger/budget.h"
@@ -374,6 +375,20 @@ same_number(const pe_aggregation *g, int n, const pe_aggregation *of, int m)
 							   number->most == other->most));
 }
 
+/* The number of a release whose rows a condition of the request is true for, or -1: x IS NOT NULL of a count(x). */
+static int
+number_of_condition(const pe_aggregation *g, int condition, const pe_aggregation *of)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		for (int m = 0; m < of->needed.numbers && g->aggregate[i].condition == condition; m++)
+			if (g->aggregate[i].kind == PE_AGG_COUNT && g->aggregate[i].where == NULL &&
+				!of->number_column[m]->computed &&
+				strcmp(g->aggregate[i].column[0], of->number_column[m]->name) == 0 &&
+				pe_aggregation_is_there_with_cell(of->number_column[m]))
+				return m;
+	return -1;
+}
+
 /* Bits that one sum needs, in the numbering of the other; false if the other has not all of them. */
 static bool
 translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of, uint64 *translated)
@@ -393,6 +408,15 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 				*translated |= PE_HAS_CONDITION(d);
 				needs &= ~PE_HAS_CONDITION(c);
 			}
+	for (int c = 0; c < g->conditions.count; c++)
+	{
+		int			m = (needs & PE_HAS_CONDITION(c)) != 0 ? number_of_condition(g, c, of) : -1;
+
+		if (m < 0)
+			continue;
+		*translated |= PE_HAS_NUMBER(m) & ~(uint64) of->never_null;
+		needs &= ~PE_HAS_CONDITION(c);
+	}
 	for (int a = g->groups; a < g->groups + g->quantiles; a++)
 		for (int b = of->groups; b < of->groups + of->quantiles && (needs & PE_HAS_ATTRIBUTE(a)) != 0; b++)
 			if (strcmp(g->columns[a].name, of->columns[b].name) == 0)
@@ -404,14 +428,22 @@ translate_needs(const pe_aggregation *g, uint64 needs, const pe_aggregation *of,
 }
 
 static bool
+is_product_of(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, int a, int b)
+{
+	return same_number(g, sum->a, of, a) && same_number(g, sum->b, of, b);
+}
+
+static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
 	bool		one = sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
+	if (sum->kind == PE_SUM_PRODUCT && other->kind == PE_SUM_PRODUCT)
+		one = !is_product_of(g, sum, of, other->a, other->b) && !is_product_of(g, sum, of, other->b, other->a);
 	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
-		(sum->kind != PE_SUM_PRODUCT || same_number(g, sum->b, of, other->b)) &&
-		translate_needs(g, sum->needs, of, &needs) && needs == other->needs;
+		translate_needs(g, sum->needs, of, &needs) && needs == other->needs &&
+		translate_needs(g, sum->lacks, of, &needs) && needs == other->lacks;
 }
 
 /* The part of a release that measured what part i of a request would; -1: none. */
@@ -443,7 +475,7 @@ part_of_kind(const pe_aggregation *of, pe_sum_kind kind, int number, uint64 need
 	{
 		const pe_sum *sum = &of->needed.sum[of->source[j].sum];
 
-		if (sum->kind == kind && sum->needs == needs && (kind == PE_SUM_ONE || sum->a == number))
+		if (sum->kind == kind && sum->needs == needs && sum->lacks == 0 && (kind == PE_SUM_ONE || sum->a == number))
 			return j;
 	}
 	return -1;
@@ -510,7 +542,10 @@ terms_of(const pe_aggregation *g, int i, const pe_aggregation *of)
 	return sum->kind == PE_SUM_ONE ? terms_of_count(g, sum, of) : (known_terms) {0};
 }
 
-/* Whether all parts follow, no two of them from the same one: they have noise of their own. */
+/*
+ * Whether all parts follow, no two of them from the same one: they have noise of
+ * their own.  The rest of rows makes others more precise, and need not be there.
+ */
 static bool
 all_follow(const pe_aggregation *g, const pe_aggregation *of)
 {
@@ -520,6 +555,8 @@ all_follow(const pe_aggregation *g, const pe_aggregation *of)
 	{
 		known_terms terms = terms_of(g, i, of);
 
+		if (g->source[i].is_rest)
+			continue;
 		for (int t = 0; t < terms.terms; t++)
 		{
 			if (used[terms.part[t]])
@@ -927,42 +964,155 @@ estimate_part(look *l, int i, const known_terms *terms, const pe_known_pair *pai
 	return queries;
 }
 
+/* A request while its parts are taken from a release. */
+typedef struct derivation
+{
+	pe_aggregation *a;
+	pe_noise  **noise;
+	double	   *at;
+	int		   *from;			/* of each part of the release: 1 + which part is answered from it alone, 0: none */
+	int		   *like;			/* of each part: that of the request whose groups it has */
+} derivation;
+
+/* Adds part i of the request, or what is measured like it, from these terms. */
+static void
+add_derived(look *l, derivation *d, int i, const pe_source_of_part *source, const known_terms *terms,
+			const pe_space *s, const pe_known_pair *pair)
+{
+	const pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = d->a;
+	int			j = terms->part[0];
+	int			n = a->parts++;
+
+	/* the groups are those of the first space */
+	a->space[n + 1] = *s;
+	a->part[n] = l->asked->part[i];
+	a->part[n].strategy = of->part[j].strategy;
+	a->source[n] = *source;
+	a->source[n].space = n + 1;
+	d->like[n] = i;
+	d->noise[n] = l->known.noise.of_part[j];
+	d->from[j] = terms->terms == 1 ? 1 + n : 0;
+	if (l->answers)
+		d->at += estimate_part(l, i, terms, pair, d->at);
+}
+
+/* The part of a release that measured one of its sums by the groups alone. */
+static int
+part_of_groups(const pe_aggregation *of, int sum)
+{
+	for (int j = 0; j < of->parts; j++)
+		if (of->source[j].sum == sum && pe_rest_is_of_groups(of, j))
+			return j;
+	return -1;
+}
+
+/* The sum that part j of the release measured, under a number of its own where the request has none. */
+static int
+derived_sum(look *l, derivation *d, int i, int j, const pe_source_of_part *rest)
+{
+	pe_source_of_part source = {.term = -1};
+	known_terms terms = {1, {j}, {1}};
+	pe_known_pair *pair = palloc0(sizeof(*pair));
+	pe_space   *s;
+
+	if (d->from[j] > 0)
+		return d->a->source[d->from[j] - 1].sum;
+	if (rest != NULL)
+		source = *rest;
+	source.sum = d->a->needed.sums++;
+	d->a->needed.sum[source.sum] = (pe_sum) {.kind = PE_SUM_ONE};
+	d->a->space_of[source.sum] = -1;
+	s = space_of_terms(l, i, &terms, pair);
+	if (s == NULL)
+		elog(ERROR, "a part of a release cannot be told");
+	add_derived(l, d, i, &source, &terms, s, pair);
+	return source.sum;
+}
+
+/* What a release measured of the rest of the rows of counts that follow from it makes these more precise. */
+static void
+add_rests(look *l, derivation *d)
+{
+	const pe_aggregation *of = &l->stored->aggregation;
+
+	for (int r = 0; r < of->parts; r++)
+	{
+		pe_source_of_part rest = {.term = -1, .is_rest = true};
+		int			all;
+		int			some;
+		int			i;
+
+		if (!of->source[r].is_rest || d->from[r] > 0)
+			continue;
+		all = part_of_groups(of, of->source[r].all);
+		some = part_of_groups(of, of->source[r].some);
+		i = Max(d->from[all], d->from[some]) - 1;
+		if (i < 0)
+			continue;
+		i = d->like[i];
+		rest.all = derived_sum(l, d, i, all, NULL);
+		rest.some = derived_sum(l, d, i, some, NULL);
+		(void) derived_sum(l, d, i, r, &rest);
+	}
+}
+
+/* Room for what a release measured besides. */
+static void
+begin_derivation(look *l, derivation *d)
+{
+	const pe_aggregation *g = l->asked;
+	const pe_aggregation *of = &l->stored->aggregation;
+	pe_aggregation *a = d->a = l->known.aggregation = palloc(sizeof(*a));
+	int			parts = g->parts + of->parts;
+
+	*a = *g;
+	a->parts = 0;
+	a->space = palloc0((parts + 1) * sizeof(*a->space));
+	a->space[0] = g->space[0];
+	d->noise = palloc0(parts * sizeof(*d->noise));
+	d->from = palloc0((of->parts + 1) * sizeof(int));
+	d->like = palloc0(parts * sizeof(int));
+	if (pe_aggregation_is_counts(g))
+		return;
+	a->needed.sum = palloc0((g->needed.sums + of->parts) * sizeof(pe_sum));
+	memcpy(a->needed.sum, g->needed.sum, g->needed.sums * sizeof(pe_sum));
+	a->space_of = palloc((g->needed.sums + of->parts) * sizeof(int));
+	memcpy(a->space_of, g->space_of, g->needed.sums * sizeof(int));
+	if (l->answers)
+		d->at = l->known.estimate = pe_alloc(pe_aggregation_estimates(g) +
+											 (int64) of->parts * g->space[0].workload.queries, sizeof(double));
+}
+
 /* The request with the noise and the spaces of a release. */
 static bool
 derive_parts(look *l)
 {
 	const pe_aggregation *g = l->asked;
 	const pe_aggregation *of = &l->stored->aggregation;
-	pe_aggregation *a = l->known.aggregation = palloc(sizeof(*a));
-	pe_noise  **noise = palloc0(g->parts * sizeof(*noise));
-	double	   *at = NULL;
+	derivation	d;
 
-	*a = *g;
-	a->space = palloc0((g->parts + 1) * sizeof(*a->space));
-	if (l->answers && !pe_aggregation_is_counts(g))
-		at = l->known.estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	d.at = NULL;
+	begin_derivation(l, &d);
 	for (int i = 0; i < g->parts; i++)
 	{
 		known_terms terms = terms_of(g, i, of);
 		pe_known_pair *pair = palloc0(2 * sizeof(*pair));
 		pe_space   *s = space_of_terms(l, i, &terms, pair);
-		int			j = terms.part[0];
 
-		if (s == NULL || !is_precise(l, i, j, s->variance))
+		/* what was measured without a rest may be precise enough where any is */
+		if (s == NULL && g->source[i].is_rest && l->most == NULL)
+			continue;
+		if (s == NULL || !is_precise(l, i, terms.part[0], s->variance))
 		{
 			l->undetermined = s == NULL ? pair[0].undetermined : -1;
 			return false;
 		}
-		/* the groups are those of the first space */
-		a->space[i + 1] = *s;
-		a->source[i].space = i + 1;
-		noise[i] = l->known.noise.of_part[j];
-		a->part[i].strategy = of->part[j].strategy;
-		if (l->answers)
-			at += estimate_part(l, i, &terms, pair, at);
+		add_derived(l, &d, i, &g->source[i], &terms, s, pair);
 	}
-	a->space[0] = g->space[0];
-	l->known.noise = (pe_aggregate_noise) {noise, NULL, 1, PE_MISS};
+	if (!pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g))
+		add_rests(l, &d);
+	l->known.noise = (pe_aggregate_noise) {d.noise, NULL, 1, PE_MISS};
 	return true;
 }
 

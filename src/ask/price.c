@@ -14,6 +14,7 @@
 
 #include "server/arguments.h"
 #include "ask/request.h"
+#include "ledger/example.h"
 #include "server/return_rows.h"
 #include "server/settings.h"
 
@@ -155,6 +156,32 @@ pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *w
 						remainder_text(asked, reply->left), what)));
 	if (reply->outcome == PE_REPLAYED)
 		pe_replay_tell(asked->dataset, asked->version, reply->made);
+}
+
+char *
+pe_release_text(const pe_charge_reply *reply)
+{
+	return reply->release_id != 0 ? psprintf("release " INT64_FORMAT, reply->release_id) : pstrdup("no release");
+}
+
+char *
+pe_asked_rehearsal_text(const pe_asked *asked)
+{
+	return !pe_asked_rehearses(asked) ? NULL
+		: psprintf("example %s answers, and nothing is charged", pe_example_text(asked->dataset));
+}
+
+void
+pe_asked_tell_rehearsal(const pe_asked *asked, const char *what, bool paid)
+{
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	bool		costs = amount.rho_nano > 0 || amount.epsilon_nano > 0;
+
+	ereport(NOTICE,
+			(errmsg("rehearsal: example %s answers for dataset \"%s\"; %s%s; %s",
+					pe_example_text(asked->dataset), asked->dataset->name,
+					costs ? psprintf("%s is not charged", cost_text(asked)) : "nothing is charged",
+					paid ? ", and is paid already" : "", what)));
 }
 
 /* The budget has enough: what is left of the cap is its owner's to know. */

@@ -15,6 +15,7 @@
 #include "ask/request.h"
 #include "ledger/chain.h"
 #include "ledger/columns.h"
+#include "ledger/example.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -27,13 +28,44 @@ pe_request_init(pe_request *request, pe_request_kind kind, const char *function)
 	request->epsilon = request->rho = request->max_stderr = request->delta = NAN;
 }
 
+/* The one place where the setting is looked at: see ledger/example.h. */
+static void
+rehearse(pe_asked *asked)
+{
+	if (!pe_settings_rehearse())
+		return;
+	if (asked->request->of_query)
+		pe_refuse_rehearsal("rows of a query are", "Ask the dataset by dp.fit or dp.minimize_max_affine: "
+							"its example answers.");
+	asked->dataset->rehearsal = pe_example_find(asked->dataset);
+}
+
+bool
+pe_asked_rehearses(const pe_asked *asked)
+{
+	return OidIsValid(asked->dataset->rehearsal);
+}
+
+void
+pe_refuse_rehearsal(const char *what, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s not rehearsed, and pg_epsilon.rehearse is on", what),
+			 errdetail("Nothing was charged."),
+			 errhint("%s", hint)));
+}
+
 void
 pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
 	if (request->declared == 0)	/* what was paid is read without the table */
+	{
 		pe_dataset_check_there(asked->dataset);
+		rehearse(asked);
+	}
 	asked->version = asked->dataset->version;
 	asked->dataset->as_of = request->declared;
 	pe_attributes_as_given(asked->dataset, request->attribute, request->attributes);
@@ -57,8 +89,8 @@ pe_asked_choose_budget(pe_asked *asked, bool needs_budget)
 {
 	const char *role = asked->request->budget;
 
-	asked->budget = role != NULL || needs_budget ? pe_budget_choose(asked->dataset, role)
-		: pe_budget_find(asked->dataset);
+	asked->budget = (role != NULL || needs_budget) && !pe_asked_rehearses(asked)
+		? pe_budget_choose(asked->dataset, role) : pe_budget_find(asked->dataset, role);
 	asked->ask.accounting = asked->budget != NULL ? asked->budget->accounting : asked->dataset->accounting;
 	asked->ask.cap = asked->dataset->accounting;
 }
@@ -298,6 +330,7 @@ pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int3
 	charge->function = request->function;
 	charge->fresh = request->fresh;
 	charge->known_only = pe_settings_reuse_only();
+	charge->rehearsal = pe_asked_rehearses(asked);
 	charge->request = text;
 	charge->attributes = request->attributes;
 	charge->attribute = request->attribute;

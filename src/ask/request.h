@@ -102,11 +102,21 @@ typedef struct pe_asked
 } pe_asked;
 
 /*
- * Loads the dataset; then chooses the budget, and with it the accounting.  What is to be
- * answered needs a budget (42501 otherwise), a quote does not.
+ * Loads the dataset, and its example if the setting says that this is a rehearsal (ledger/example.h); then chooses
+ * the budget, and with it the accounting.  What is to be answered needs a budget (42501 otherwise), a quote and
+ * a rehearsal do not.
  */
 extern void pe_asked_open(pe_asked *asked, const pe_request *request);
 extern void pe_asked_choose_budget(pe_asked *asked, bool needs_budget);
+
+/* Whether the example answers, and nothing is charged. */
+extern bool pe_asked_rehearses(const pe_asked *asked);
+
+/* What of it EXPLAIN shows; NULL: it is none. */
+extern char *pe_asked_rehearsal_text(const pe_asked *asked);
+
+/* 0A000, of what ("a series is") there is no rehearsal. */
+extern void pe_refuse_rehearsal(const char *what, const char *hint) __attribute__((noreturn));
 
 /* Cuts units to so many rows as were asked for; 22023 for more than the dataset's max_rows. */
 extern void pe_asked_cut(pe_asked *asked);
@@ -162,6 +172,12 @@ extern bool pe_asked_is_replay(const pe_asked *asked);
  * one.  what: what was paid for ("release 17").
  */
 extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
+
+/* The NOTICE of a rehearsal; what: as above; paid: what is rehearsed is known already, and would cost nothing. */
+extern void pe_asked_tell_rehearsal(const pe_asked *asked, const char *what, bool paid);
+
+/* "release 17", or of a rehearsal "no release". */
+extern char *pe_release_text(const pe_charge_reply *reply);
 
 /* "2026-11-28 03:20, data version 1": in the session's time zone. */
 extern char *pe_replay_text(int version, TimestampTz made);

@@ -250,7 +250,7 @@ part_of_counts(const pe_aggregation *g)
 	{
 		const pe_sum *sum = &g->needed.sum[g->source[i].sum];
 
-		if (sum->kind == PE_SUM_ONE && sum->needs == 0 && g->source[i].space == 0)
+		if (sum->kind == PE_SUM_ONE && sum->needs == 0 && sum->lacks == 0 && g->source[i].space == 0)
 			return i;
 	}
 	return -1;

@@ -34,6 +34,7 @@ pe_aggregate_call_reprice(pe_aggregate_call *c)
 	c->replays = pe_ask_is_replay(&c->call);
 	c->known = !c->replays && (c->reuse || (pe_settings_reuse_only() && !c->call.request.fresh))
 		? pe_known_find(c->aggregation) : NULL;
+	c->call.known = c->known != NULL;
 }
 
 static void
@@ -57,7 +58,10 @@ resolve_sums(pe_call *call)
 static void
 ask_for_sums(pe_call *call)
 {
-	pe_door_answer(&((pe_aggregate_call *) call)->aggregation->question, &call->reply);
+	pe_aggregate_call *c = (pe_aggregate_call *) call;
+
+	c->known = NULL;			/* of a rehearsal it was the price alone */
+	pe_door_answer(&c->aggregation->question, &call->reply);
 }
 
 static bool
@@ -101,7 +105,8 @@ pe_aggregate_call_check_precision(const pe_aggregate_call *c, double setting)
 {
 	const pe_asked *asked = &c->aggregation->asked;
 
-	if (asked->budget != NULL && !pe_aggregate_call_is_paid(c) && !pe_settings_reuse_only())
+	if (asked->budget != NULL && !pe_asked_rehearses(asked) && !pe_aggregate_call_is_paid(c) &&
+		!pe_settings_reuse_only())
 		pe_asked_check_precision(asked, setting);
 }
 
@@ -176,7 +181,8 @@ pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
 	bool	   *pays = palloc(calls * sizeof(bool));
 
 	for (int i = 0; i < calls; i++)
-		pays[i] = !is_repeated(call, i) && !pe_aggregate_call_is_paid(call[i]);
+		pays[i] = !pe_asked_rehearses(&call[i]->aggregation->asked) && !is_repeated(call, i) &&
+			!pe_aggregate_call_is_paid(call[i]);
 	for (int i = 0; i < calls; i++)
 		if (pays[i])
 			check_budget(call, pays, calls, &call[i]->aggregation->asked);

@@ -13,6 +13,7 @@
 #include "ask/answers.h"
 #include "ask/ask_counts.h"
 #include "ask/known.h"
+#include "ask/rest.h"
 #include "ask/suppress.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
@@ -44,6 +45,8 @@ typedef struct reading
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
 	pe_sum_noise *noise;		/* room for those of a group; NULL: all sums have their own */
+	const double *mix;			/* as of pe_aggregate_errors */
+	double	   *along;			/* room for the noise of mixed sums: [sum * parts + part] */
 	pe_error_law law;
 	bool		is_release;		/* of one measurement, which is answered: counts have the law of its noise */
 	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
@@ -127,19 +130,10 @@ pairs_hold(const pe_aggregation *g)
 bool
 pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 {
-	uint64		left = PE_WHOLE_SHARE;
-
 	for (int i = 0; i < g->parts; i++)
-	{
-		uint64		share = (uint64) value[i];
-		bool		second = pe_plan_part_is_second(g->part, i);
-
-		if (share == 0 || share > PE_WHOLE_SHARE || (!second && share > left))
-			return false;
-		left -= second ? 0 : share;
-		g->part[i].share = share;
-	}
-	return pairs_hold(g) && pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
+		g->part[i].share = (uint64) value[i];
+	return pe_plan_shares_hold(g->part, g->parts) && pairs_hold(g) &&
+		pe_plan_find_apart(g->part, g->parts, &g->rules, g->asked.ask.accounting);
 }
 
 /* What stands in front of the measurements: the shares as they were then, of several parts. */
@@ -402,6 +396,105 @@ find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 }
 
 /* ------------------------------------------------------------------
+ * Counts whose rest was measured (rest.h)
+ * ------------------------------------------------------------------
+ */
+
+static double
+mean_variance(const pe_space *s, int32 groups)
+{
+	double		all = 0;
+
+	for (int32 q = 0; q < groups; q++)
+		all += s->variance[q];
+	return all / groups;
+}
+
+/* The weights of what parts measured in the estimates of their sums; NULL: each is its own. */
+static const double *
+mix_of(const pe_aggregation *g, const pe_aggregate_noise *noise)
+{
+	double	   *variance;
+	double	   *mix;
+
+	if (!pe_rest_is_any(g))
+		return NULL;
+	variance = pe_alloc(g->parts, sizeof(double));
+	mix = pe_alloc((size_t) g->parts * g->parts, sizeof(double));
+	for (int i = 0; i < g->parts; i++)
+		if (pe_rest_is_of_groups(g, i))
+			variance[i] = pow(pe_noise_stderr(noise->of_part[i]), 2) * mean_variance(space_of(g, i), groups_of(g));
+	pe_rest_estimate(g, variance, mix);
+	pe_free(variance);
+	return mix;
+}
+
+/* The part of a sum that is estimated from several parts; -1: of any other. */
+static int
+mixed_part(const pe_aggregation *g, const double *mix, int sum)
+{
+	for (int i = 0; i < g->parts && mix != NULL; i++)
+		if (g->source[i].sum == sum && pe_rest_is_of_groups(g, i) && mix[i * g->parts + i] != 1)
+			return i;
+	return -1;
+}
+
+/* The noise of a group of one measurement of a part, in units of the integers. */
+static double
+noise_of_group(const pe_aggregation *g, const pe_aggregate_noise *noise, int i, int32 group)
+{
+	return pe_noise_stderr(noise->of_part[i]) * sqrt(space_of(g, i)->variance[group]);
+}
+
+static void
+put_mixed(reading *r, const pe_aggregate_noise *noise)
+{
+	const pe_aggregation *g = r->g;
+	int			parts = g->parts;
+
+	for (int s = 0; s < g->needed.sums; s++)
+	{
+		int			i = mixed_part(g, r->mix, s);
+
+		for (int32 q = 0; q < groups_of(g) && i >= 0; q++)
+		{
+			pe_sum_estimate all = {0, 0};
+
+			for (int p = 0; p < parts; p++)
+			{
+				double		weight = r->mix[i * parts + p];
+
+				if (weight == 0)
+					continue;
+				all.value += weight * r->part[p].estimate[q];
+				all.variance += pow(weight * noise_of_group(g, noise, p, q), 2) * r->variance;
+			}
+			r->estimate[(size_t) q * g->needed.sums + s] = all;
+		}
+	}
+}
+
+/* What mixed sums of a group have in common. */
+static void
+fill_mixed(const reading *r, int32 group)
+{
+	const pe_aggregation *g = r->g;
+	int			parts = g->parts;
+
+	for (int s = 0; s < g->needed.sums && r->mix != NULL; s++)
+	{
+		int			i = mixed_part(g, r->mix, s);
+		double	   *along = r->along + (size_t) s * parts;
+
+		for (int p = 0; p < parts && i >= 0; p++)
+			along[p] = r->mix[i * parts + p] == 0 ? 0 : r->mix[i * parts + p] *
+				r->part[p].noise_stderr * sqrt(space_of(g, p)->variance[group]);
+		if (i >= 0)
+			r->noise[s] = (pe_sum_noise) {along, parts, sqrt(r->variance), pe_rest_all(g, i)};
+	}
+}
+
+/* ------------------------------------------------------------------
  * Shares
  * ------------------------------------------------------------------
  */
@@ -513,6 +606,14 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 		if (has_total(g, i))
 			put_total(r, i);
 	}
+	r->mix = mix_of(g, noise);
+	if (r->mix != NULL)
+	{
+		r->along = pe_alloc((size_t) g->needed.sums * g->parts, sizeof(double));
+		if (r->noise == NULL)
+			r->noise = pe_alloc(g->needed.sums, sizeof(*r->noise));
+		put_mixed(r, noise);
+	}
 	r->law = find_law(g, noise);
 }
 
@@ -528,6 +629,8 @@ end(reading *r)
 		pe_free(r->part[i].summands);
 	}
 	pe_free(r->total);
+	pe_free(r->along);
+	pe_free((void *) r->mix);
 	pe_free(r->noise);
 	pe_free(r->estimate);
 	pe_free(r->part);
@@ -552,6 +655,7 @@ fill_noise(const reading *r, int32 group)
 				r->noise[s] = pe_atoms_noise(g, i, s, group);
 				r->noise[s].unit = r->part[i].noise_stderr * sqrt(r->variance);
 			}
+	fill_mixed(r, group);
 }
 
 /* The part that measures the count of a group by itself, and its query there; or -1. */
@@ -567,7 +671,8 @@ part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query
 
 		*query = by_terms ? r->part[i].query_of[group] : group;
 		if (source[i].row_of == NULL && by_terms == (a->kind == PE_AGG_DISTINCT) && *query >= 0 &&
-			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i))
+			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i) &&
+			mixed_part(r->g, r->mix, source[i].sum) < 0)
 			return i;
 	}
 	return -1;
@@ -703,7 +808,7 @@ common_parts(const pe_aggregation *g)
 	for (int i = 0; i < g->parts; i++)
 		if (g->source[i].row_of != NULL)
 			parts += space_of(g, i)->by_atom->parts;
-	return parts;
+	return pe_rest_is_any(g) ? parts + g->parts : parts;
 }
 
 /* The standard deviation along one of them that a weighted sum of sums has. */
@@ -717,6 +822,23 @@ weigh_part(const pe_aggregate_errors *e, int i, int p, int32 group, const double
 		if (weight[s] != 0 && g->source[i].row_of[s] >= 0)
 			all += weight[s] * pe_atoms_noise(g, i, s, group).part[p];
 	return all * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+}
+
+/* Likewise, along what one part measured, of mixed sums. */
+static double
+weigh_mixed(const pe_aggregate_errors *e, int p, int32 group, const double *weight)
+{
+	const pe_aggregation *g = e->aggregation;
+	double		all = 0;
+
+	for (int s = 0; s < g->needed.sums; s++)
+	{
+		int			i = weight[s] != 0 ? mixed_part(g, e->mix, s) : -1;
+
+		if (i >= 0)
+			all += weight[s] * e->mix[i * g->parts + p];
+	}
+	return all != 0 ? all * noise_of_group(g, &e->noise, p, group) : 0;
 }
 
 /*
@@ -735,7 +857,7 @@ fill_parts(const pe_aggregate_errors *e, int32 group, double *const *weight, int
 		bool		weighs = weight[0][s] != 0 || weight[count - 1][s] != 0;
 		double		error = weighs ? error_of_sum(e, s, group) : 0;
 
-		if (g->space_of[s] >= 0)
+		if (g->space_of[s] >= 0 || mixed_part(g, e->mix, s) >= 0)
 			continue;
 		for (int j = 0; j < count; j++)
 			part[j][parts] = weight[j][s] * error;
@@ -748,6 +870,12 @@ fill_parts(const pe_aggregate_errors *e, int32 group, double *const *weight, int
 				part[j][parts] = weigh_part(e, i, p, group, weight[j]);
 			parts += part[0][parts] != 0 || part[count - 1][parts] != 0;
 		}
+	for (int p = 0; p < g->parts && e->mix != NULL; p++)
+	{
+		for (int j = 0; j < count; j++)
+			part[j][parts] = weigh_mixed(e, p, group, weight[j]);
+		parts += part[0][parts] != 0 || part[count - 1][parts] != 0;
+	}
 	return parts;
 }
 
@@ -872,7 +1000,7 @@ pe_aggregate_errors
 pe_aggregation_errors_with(const pe_aggregation *g, pe_aggregate_noise noise, double miss)
 {
 	noise.miss = miss;
-	return (pe_aggregate_errors) {g, noise, find_law(g, &noise)};
+	return (pe_aggregate_errors) {g, noise, find_law(g, &noise), mix_of(g, &noise)};
 }
 
 /* ------------------------------------------------------------------

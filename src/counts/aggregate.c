@@ -34,6 +34,7 @@ struct pe_aggregate_form
 	void		(*answer) (work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer);
 
 	bool		formulas;		/* its numbers may be formulas of attributes */
+	bool		symmetric;		/* its two numbers, in either order */
 
 	/* Of what is neither linear nor a quotient: */
 	value_function *searched;	/* the value whose ends are searched for */
@@ -271,6 +272,13 @@ take_arguments(pe_text *t, const char *unit, const char *name, pe_aggregate *a)
 		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) ||
 			!(a->form->formulas ? take_formula(t, a, i) : take_column(t, a, i)))
 			return false;
+	if (a->form->symmetric && strcmp(a->column[0], a->column[1]) > 0)
+	{
+		char	   *first = a->column[0];
+
+		a->column[0] = a->column[1];
+		a->column[1] = first;
+	}
 	if (a->kind == PE_AGG_QUANTILE && strcmp(name, "median") != 0 && !take_fraction(t, a))
 		return false;
 	return pe_text_take(t, ')', "\")\"");
@@ -522,6 +530,11 @@ add_of_numbers(collector *c, const pe_aggregate *a, pe_sum_kind kind, int first,
 	sum.kind = (uint8_t) kind;
 	sum.a = (uint8_t) (one ? 0 : a->number[first]);
 	sum.b = (uint8_t) (kind == PE_SUM_PRODUCT ? a->number[second] : 0);
+	if (sum.b < sum.a && kind == PE_SUM_PRODUCT)	/* u v and v u are one sum */
+	{
+		sum.b = sum.a;
+		sum.a = (uint8_t) a->number[second];
+	}
 	sum.needs = needs_of(c, a, (one ? 0 : PE_HAS_NUMBER(sum.a)) | (kind == PE_SUM_PRODUCT ? PE_HAS_NUMBER(sum.b) : 0));
 	return add_sum(c, sum);
 }
@@ -1484,7 +1497,7 @@ static const pe_aggregate_form forms[] = {
 		.searched = value_of_covar_samp, .rows = 1, .least = -INFINITY, .most = INFINITY},
 	{{"covar_pop"}, PE_AGG_NUMBERS, 2, N | S | S2 | P, value_of_covar_pop, .answer = answer_moments,
 		.searched = value_of_covar_pop, .least = -INFINITY, .most = INFINITY},
-	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments,
+	{{"corr"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_corr, .answer = answer_moments, .symmetric = true,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1},
 	{{"regr_r2"}, PE_AGG_NUMBERS, 2, N | S | Q | S2 | Q2 | P, value_of_r2, .answer = answer_moments,
 		.searched = value_of_corr, .squares = FIRST | SECOND, .least = -1, .most = 1, .after = take_square},

@@ -14,7 +14,9 @@
  * which is a number like others.  count(f) counts the rows where all of its
  * attributes are there.  unit is the word or the name of the unit's column:
  * count of that column is count(*).  count(DISTINCT x) is how many of the values
- * of x that are declared occur among the rows that count, each by itself.
+ * of x that are declared occur among the rows that count, each by itself.  Where
+ * the order of two numbers does not matter, as of corr, they stand in the order
+ * of their names.
  * Both aggregates of a ratio are counts, counts of units or sums.
  * dropped counts the rows that the cut of units left out, at most `most` of
  * each unit, of all groups together: it has one answer, which is that of every

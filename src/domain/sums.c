@@ -280,6 +280,8 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 	const int32_t *restrict u = number + sum->a * step;
 	const int32_t *restrict v = number + sum->b * step;
 	const uint64_t needs = sum->needs;
+	const uint64_t lacks = sum->lacks;
+	const uint8_t is_rest = lacks != 0;
 	const int	shift = pe_sum_shift(sums, sum);
 	const int64_t half = shift == 0 ? 0 : INT64_C(1) << (shift - 1);
 
@@ -314,7 +316,7 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 			break;
 		default:
 			for (int32_t r = 0; r < rows; r++)
-				weight[r] = counted(needs, has[r], counts[r]);
+				weight[r] = counted(needs, has[r], counts[r]) & ~counted(lacks, has[r], is_rest);
 	}
 }
 
@@ -689,6 +691,12 @@ atoms_are_sound(const pe_sums *sums, const pe_sum *sum)
 		(sum->by_atom == 1 && sums->atoms > 0 && pe_sum_is_of_cells(sum) && (sum->needs & conditions) == 0);
 }
 
+static bool
+rest_is_sound(const pe_sums *sums, const pe_sum *sum)
+{
+	return sum->lacks == 0 || (sum->kind == PE_SUM_ONE && (sum->lacks & ~(PE_HAS_NUMBER(sums->numbers) - 1)) == 0);
+}
+
 /* A sum of numbers needs them: what is absent stands as 0, and would count as the middle. */
 static bool
 is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
@@ -702,7 +710,7 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_DISTINCT || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->kind == PE_SUM_DISTINCT && pe_sum_counted_attribute(sum) < 0) ||
-		(sum->needs & ~known_bits(sums, tables)) != 0)
+		(sum->needs & ~known_bits(sums, tables)) != 0 || !rest_is_sound(sums, sum))
 		return false;
 	/* a bit is known only of a number that is there */
 	if (one || two ? sum->a >= sums->numbers : sum->a != 0)

@@ -22,7 +22,8 @@
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *		PE_SUM_DISTINCT	1, in a table that an attribute spans whose values are counted
  *
- * if the sum's condition is true and the numbers it needs are there; else 0.
+ * if the sum's condition is true and the numbers it needs are there; else 0.  A
+ * PE_SUM_ONE may count the rest instead: rows that have not all of some numbers.
  *
  * A sum *by atoms* has a place of each cell for every atom: a truth vector of
  * the conditions, as a mask.  A row adds to the place of its own vector, so
@@ -133,7 +134,8 @@ typedef struct pe_sum
 	uint8_t		a;
 	uint8_t		b;
 	uint8_t		by_atom;		/* 1: each cell has a place for every atom; of ONE, VALUE, SQUARE, PRODUCT */
-	uint8_t		unused[4];
+	uint16_t	lacks;			/* of ONE: bits of numbers; a row that has all of them does not count; 0: none */
+	uint8_t		unused[2];
 } pe_sum;
 
 typedef struct pe_sums

@@ -38,6 +38,7 @@
 #include "ledger/lineage.h"
 #include "server/settings.h"
 #include "ledger/dataset.h"
+#include "ledger/example.h"
 #include "ledger/families.h"
 #include "view/registered.h"
 
@@ -153,7 +154,7 @@ static const pe_setting pinned_of_shards[] = {
 static void
 check_names_the_table(SPIPlanPtr plan, const pe_visit *visit, const pe_view_proof *proof)
 {
-	Oid			relation = visit->dataset->relation;
+	Oid			relation = pe_dataset_read_by(visit->dataset);
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
 	List	   *range = linitial_node(Query, source->query_list)->rtable;
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, range);
@@ -262,6 +263,8 @@ check_plan(const pe_visit *visit, const pe_scan *scan)
 
 	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
 		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
+	if (visit->charge != NULL && visit->charge->rehearsal != OidIsValid(visit->dataset->rehearsal))
+		elog(ERROR, "a request of dataset \"%s\" is a rehearsal in part", visit->dataset->name);
 	if (visit->presence != NULL &&
 		(visit->presence->row_is_unit != (visit->dataset->unit == NULL) ||
 		 !pe_plan_follows_presence(visit->plan, visit->presence)))
@@ -283,8 +286,9 @@ reserve_charge(door *d, SPIPlanPtr plan)
 char *
 pe_door_table(const pe_dataset *dataset)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)),
-									  get_rel_name(dataset->relation));
+	Oid			relation = pe_dataset_read_by(dataset);
+
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
 }
 
 void
@@ -376,8 +380,8 @@ pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count)
 	uint64		rows = 0;
 	ListCell   *cell;
 
-	if (dataset->view_identity == NULL)
-		return rows_of_table(dataset->relation, stored, count);
+	if (dataset->view_identity == NULL || OidIsValid(dataset->rehearsal))
+		return rows_of_table(pe_dataset_read_by(dataset), stored, count);
 	/* a unit of a view that multiplies rows is in one of its tables */
 	foreach(cell, pe_families_of(dataset))
 	{
@@ -391,20 +395,32 @@ pe_door_rows_at_most(const pe_dataset *dataset, char **stored, int count)
 		? rows * Max(dataset->max_rows_read, 1) : PG_INT64_MAX;
 }
 
+/* What a rehearsal shows, as often as it is asked, says nothing about the dataset's key. */
+static void
+load_unit_key(const pe_dataset *dataset, uint8 *key)
+{
+	if (!OidIsValid(dataset->rehearsal))
+		pe_unit_key_load(dataset, key);
+	else if (!pg_strong_random(key, PE_UNIT_KEY))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+}
+
 bytea *
 pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 {
 	pe_cut		cut = {.max_rows = dataset->max_rows, .most_cells = dataset->max_rows_read};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
-	if (dataset->unit != NULL && pe_shards_have_units(dataset))
+	if (dataset->unit != NULL && !OidIsValid(dataset->rehearsal) && pe_shards_have_units(dataset))
 	{
 		/* each state is of a shard: of several times what it has on average, for shards differ */
 		cut.whole = 1;
 		rows = rows / pe_shards_count(dataset) * 4;
 	}
 	pe_cut_divide(&cut, rows, memory, entry);
-	pe_unit_key_load(dataset, cut.key);
+	load_unit_key(dataset, cut.key);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
 	memcpy(VARDATA(bytes), &cut, sizeof(cut));
 	pe_wipe(&cut, sizeof(cut));
@@ -648,7 +664,7 @@ files_of(List *tables)
 static void
 read_rows(door *d, pe_scan *scan)
 {
-	*d->charged = d->visit->charge != NULL;
+	*d->charged = d->visit->charge != NULL && !d->visit->charge->rehearsal;
 	d->reading = true;
 	PushCopiedSnapshot(GetLatestSnapshot());
 	GetActiveSnapshot()->curcid = FirstCommandId;
@@ -657,42 +673,79 @@ read_rows(door *d, pe_scan *scan)
 	d->reading = false;
 }
 
+/* The tables that are read, checked under their locks; sets the proof of a view. */
+static List *
+check_tables(const pe_visit *visit, pe_view_proof **proof)
+{
+	const pe_dataset *dataset = visit->dataset;
+	List	   *tables;
+	ListCell   *cell;
+
+	pe_dataset_check_there(dataset);	/* it may have been dropped meanwhile */
+	(void) find_all_inheritors(dataset->relation, AccessShareLock, NULL);
+	if (dataset->view_identity != NULL)
+		*proof = pe_view_prove_again(dataset);
+	tables = pe_families_tables(dataset);
+	foreach(cell, tables)
+		pe_relation_check_committed(lfirst_oid(cell));
+	pe_dataset_check_alone(dataset);
+	foreach(cell, tables)
+		pe_relation_check(lfirst_oid(cell), *proof != NULL && lfirst_oid(cell) == dataset->relation);
+	pe_columns_check(dataset, visit->columns, visit->count);
+	return tables;
+}
+
+/* The same of a rehearsal: nothing of the dataset's own table is locked or looked at. */
+static List *
+check_example(const pe_visit *visit)
+{
+	Oid			relation = visit->dataset->rehearsal;
+	char	  **column = palloc(Max(visit->count, 1) * sizeof(char *));
+
+	for (int i = 0; i < visit->count; i++)
+		column[i] = visit->columns[i].name;
+	if (OidIsValid(pe_relation_owner(relation)))
+		(void) find_all_inheritors(relation, AccessShareLock, NULL);
+	pe_example_check(visit->dataset, relation, column, visit->count);
+	pe_relation_check_committed(relation);
+	return list_make1_oid(relation);
+}
+
+/* Of rows in shards. */
+static void
+check_shards(const pe_dataset *dataset, List *tables, const pe_view_proof *proof)
+{
+	ListCell   *cell;
+
+	if (proof != NULL)
+		pe_shards_check_view(dataset, proof->has_settings);
+	/* while an error is free: each node is there, and has nothing that this transaction wrote */
+	foreach(cell, tables)
+		(void) pe_shards_blocks(lfirst_oid(cell));
+}
+
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
 charge_and_read(void *argument)
 {
 	door	   *d = argument;
 	const pe_visit *visit = d->visit;
-	Oid			relation = visit->dataset->relation;
+	Oid			relation = pe_dataset_read_by(visit->dataset);
+	bool		rehearses = OidIsValid(visit->dataset->rehearsal);
 	pe_scan		scan = {0};
 	pe_view_proof *proof = NULL;
 	List	   *tables;
-	ListCell   *cell;
 	MemoryContext spi;
 
 	/* locked first: what is checked then stays so until the last row is read */
 	LockRelationOid(relation, AccessShareLock);
-	pe_dataset_check_there(visit->dataset);	/* it may have been dropped meanwhile */
-	(void) find_all_inheritors(relation, AccessShareLock, NULL);
-	if (visit->dataset->view_identity != NULL)
-		proof = pe_view_prove_again(visit->dataset);
-	tables = pe_families_tables(visit->dataset);
-	foreach(cell, tables)
-		pe_relation_check_committed(lfirst_oid(cell));
-	pe_dataset_check_alone(visit->dataset);
-	foreach(cell, tables)
-		pe_relation_check(lfirst_oid(cell), proof != NULL && lfirst_oid(cell) == relation);
-	pe_columns_check(visit->dataset, visit->columns, visit->count);
+	tables = rehearses ? check_example(visit) : check_tables(visit, &proof);
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
-	scan.distributed = pe_shards_hold_rows(visit->dataset);
-	if (scan.distributed && proof != NULL)
-		pe_shards_check_view(visit->dataset, proof->has_settings);
-	/* while an error is free: each node is there, and has nothing that this transaction wrote */
+	scan.distributed = !rehearses && pe_shards_hold_rows(visit->dataset);
 	if (scan.distributed)
-		foreach(cell, tables)
-			(void) pe_shards_blocks(lfirst_oid(cell));
+		check_shards(visit->dataset, tables, proof);
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();
@@ -710,7 +763,7 @@ charge_and_read(void *argument)
 
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(tables);
-	if (visit->charge != NULL)
+	if (visit->charge != NULL && !rehearses)
 		reserve_charge(d, scan.plan);
 	else
 		d->reply->outcome = PE_CHARGED;
@@ -755,7 +808,7 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 	ErrorData  *error;
 	bool		storage;
 
-	if (visit->dataset->frozen && visit->charge != NULL)
+	if (visit->dataset->frozen && visit->charge != NULL && !visit->charge->rehearsal)
 	{
 		/* what was paid is replayed, even if the table is gone; the rest is refused */
 		pe_charge_request replay = *visit->charge;
@@ -877,7 +930,10 @@ pe_door_store(const pe_plan *plan, const pe_charge_request *charge, TimestampTz 
 	reply->values = values;
 	reply->value = value;
 	pe_door_wait(start);
-	reply->release_id = pe_channel_store(plan, charge, reply->charge_id, value, values);
+	if (charge->rehearsal)
+		RESUME_INTERRUPTS();
+	else
+		reply->release_id = pe_channel_store(plan, charge, reply->charge_id, value, values);
 }
 
 void

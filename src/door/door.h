@@ -85,7 +85,8 @@ typedef struct pe_question
 /*
  * Answers a question: from the release store, or by a charge and one scan.  The
  * reply is PE_CHARGED with the new release and its measurements, PE_REPLAYED,
- * or PE_REFUSED.  Errors: those of pe_channel_reserve; before any charge 42501
+ * or PE_REFUSED; of a rehearsal (ledger/example.h) PE_CHARGED without a charge and a
+ * release.  Errors: those of pe_channel_reserve; before any charge 42501
  * (the role may write to the table, or its owner may not read it), 0A000 (the
  * relation is of a kind that cannot be read).  Once rows
  * are read only a cancel, a shutdown, a serialisation failure, and what no value
@@ -126,7 +127,8 @@ typedef struct pe_visit
 	const pe_column *columns;	/* whose declarations must still hold */
 	int			count;
 	const pe_plan *plan;		/* whose cost is charged */
-	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
+	/* NULL: the owner reads, without privacy, and errors are his to see; so they are in a rehearsal to all */
+	const pe_charge_request *charge;
 	/*
 	 * of a period of a series: what its plan must have been made for; NULL: no
 	 * series

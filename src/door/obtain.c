@@ -221,7 +221,7 @@ pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_al
 		elog(ERROR, "a strategy cannot be read back");
 	found->method = key->method;
 	pe_strategy_attach(found, key->workload);
-	if (keep && !RecoveryInProgress())
+	if (keep && !RecoveryInProgress() && !pe_settings_rehearse())
 	{
 		initStringInfo(&message);
 		pq_sendbyte(&message, PE_MESSAGE_KEEP);

@@ -18,10 +18,13 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/join_tree.h"
 #include "fdw/pushdown.h"
+#include "fdw/table_options.h"
 #include "server/compat.h"
 
 /* Any plan that is answered is better than one that is refused; below what the server compiles expressions for. */
@@ -98,6 +101,19 @@ with_functions(List *expressions)
 	return copy;
 }
 
+/* Of tables of outer joins the conjuncts of ON. */
+static List *
+with_functions_in_on(const List *optional)
+{
+	List	   *copy = NIL;
+	const ListCell *cell;
+
+	foreach(cell, optional)
+		copy = lappend(copy, list_make2(copyObject(linitial(lfirst_node(List, cell))),
+										with_functions(lsecond_node(List, lfirst_node(List, cell)))));
+	return copy;
+}
+
 List *
 pe_scan_plan_write(const pe_scan_plan *p)
 {
@@ -109,6 +125,8 @@ pe_scan_plan_write(const pe_scan_plan *p)
 	list = lappend(list, makeInteger(p->grouped));
 	list = lappend(list, copyObject(p->sets));
 	list = lappend(list, copyObject(p->parameters));
+	list = lappend(list, copyObject(p->tables));
+	list = lappend(list, with_functions_in_on(p->optional));
 	return list;
 }
 
@@ -125,6 +143,8 @@ pe_scan_plan_read(List *list)
 	p->grouped = intVal(list_nth(list, 5)) != 0;
 	p->sets = list_nth(list, 6);
 	p->parameters = list_nth(list, 7);
+	p->tables = list_nth(list, 8);
+	p->optional = list_nth(list, 9);
 	return p;
 }
 
@@ -236,7 +256,7 @@ params_of(const pe_scan_plan *p)
 
 /* Why an expression cannot be evaluated on cells; NULL: it can. */
 static char *
-reason(PlannerInfo *root, Node *e, Index varno, const char *where)
+reason(PlannerInfo *root, Node *e, const Bitmapset *tables, const char *where)
 {
 	List	   *vars;
 	ListCell   *cell;
@@ -252,7 +272,7 @@ reason(PlannerInfo *root, Node *e, Index varno, const char *where)
 	{
 		const Var  *var = lfirst(cell);
 
-		if (var->varno != varno || var->varlevelsup != 0 || var->varattno <= 0)
+		if (!bms_is_member(var->varno, tables) || var->varlevelsup != 0 || var->varattno <= 0)
 			return psprintf("%s has a whole row, a system column or a column of another relation", where);
 	}
 	return NULL;
@@ -275,7 +295,7 @@ pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 								extract_actual_clauses(rel->baserestrictinfo, true));
 	foreach(cell, p->scan.where)
 		if (p->scan.why == NULL)
-			p->scan.why = reason(root, lfirst(cell), rel->relid, "WHERE");
+			p->scan.why = reason(root, lfirst(cell), rel->relids, "WHERE");
 	if (rel->reloptkind != RELOPT_BASEREL)
 		p->scan.why = "it is read together with other relations, by UNION ALL or as a partition";
 	else if (!bms_is_empty(rel->lateral_relids))
@@ -298,22 +318,22 @@ pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation)
  */
 
 static char *
-reason_of_aggregate(PlannerInfo *root, const Aggref *a, Index varno)
+reason_of_aggregate(PlannerInfo *root, const Aggref *a, const Bitmapset *tables)
 {
 	char	   *name = get_func_name(a->aggfnoid);
 	char	   *why;
 
 	if (a->aggsplit != AGGSPLIT_SIMPLE)
 		return "an aggregate is computed in parts";
-	why = reason(root, (Node *) a->args, varno, psprintf("the argument of %s", name));
+	why = reason(root, (Node *) a->args, tables, psprintf("the argument of %s", name));
 	if (why == NULL)
-		why = reason(root, (Node *) a->aggdirectargs, varno, psprintf("the argument of %s", name));
-	return why != NULL ? why : reason(root, (Node *) a->aggfilter, varno, psprintf("FILTER of %s", name));
+		why = reason(root, (Node *) a->aggdirectargs, tables, psprintf("the argument of %s", name));
+	return why != NULL ? why : reason(root, (Node *) a->aggfilter, tables, psprintf("FILTER of %s", name));
 }
 
 /* Adds the aggregates of an expression, which is computed above. */
 static bool
-add_aggregates(PlannerInfo *root, pe_planned *p, Node *expression, Index varno)
+add_aggregates(PlannerInfo *root, pe_planned *p, Node *expression, const Bitmapset *tables)
 {
 	List	   *parts = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
 	ListCell   *cell;
@@ -323,7 +343,7 @@ add_aggregates(PlannerInfo *root, pe_planned *p, Node *expression, Index varno)
 		Node	   *part = lfirst(cell);
 
 		if (IsA(part, Aggref))
-			p->scan.why = reason_of_aggregate(root, (Aggref *) part, varno);
+			p->scan.why = reason_of_aggregate(root, (Aggref *) part, tables);
 		else if (!IsA(part, GroupingFunc))
 			continue;			/* a column of a group, which is there by itself, or depends on one */
 		if (p->scan.why != NULL)
@@ -355,7 +375,7 @@ has_other_columns(Node *node, void *targets)
 
 /* Fills in the targets; false with the reason. */
 static bool
-collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List *groups, Index varno)
+collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List *groups, const Bitmapset *tables)
 {
 	List	   *others = NIL;
 	ListCell   *cell;
@@ -371,7 +391,7 @@ collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List
 			others = lappend(others, e);
 			continue;
 		}
-		p->scan.why = reason(root, (Node *) e, varno, "GROUP BY or DISTINCT");
+		p->scan.why = reason(root, (Node *) e, tables, "GROUP BY or DISTINCT");
 		if (p->scan.why == NULL && p->scan.sets != NIL && IsA(e, Const))
 			p->scan.why = "a constant is in a grouping set";	/* which the planner would show in rows of all sets */
 		if (p->scan.why != NULL)
@@ -381,7 +401,7 @@ collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List
 	others = list_concat(others, p->having);
 	foreach(cell, others)
 	{
-		if (!add_aggregates(root, p, lfirst(cell), varno))
+		if (!add_aggregates(root, p, lfirst(cell), tables))
 			return false;
 		if (has_other_columns(lfirst(cell), p->scan.targets))
 		{
@@ -401,17 +421,168 @@ is_pushed(UpperRelationKind stage, const Query *query)
 		query->groupingSets == NIL && !query->hasWindowFuncs && !query->hasTargetSRFs;
 }
 
+/* ------------------------------------------------------------------
+ * Joins
+ * ------------------------------------------------------------------
+ */
+
+static pe_planned *
+planned_table(PlannerInfo *root, int number)
+{
+	RelOptInfo *rel = root->simple_rel_array[number];
+
+	return rel != NULL && rel->reloptkind == RELOPT_BASEREL ? rel->fdw_private : NULL;
+}
+
+static bool
+is_exposed(const pe_planned *p)
+{
+	return pe_fdw_base_table(p->scan.relation) != NULL;
+}
+
+/* A column that a sub-select computes is NULL where its row is not there, and its expression may not be. */
+static bool
+has_placeholder(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, has_placeholder, context);
+}
+
+/* Why tables are not joined as one dataset; NULL: they may be. */
+static char *
+reason_of_tables(PlannerInfo *root, const pe_join_tree *tree)
+{
+	ListCell   *cell;
+
+	if (tree->why != NULL)
+		return tree->why;
+	foreach(cell, tree->tables)
+	{
+		const pe_planned *table = planned_table(root, lfirst_int(cell));
+
+		if (!is_exposed(table))
+			return "it is joined with a relation that dp.expose_tables did not make";
+		if (planner_rt_fetch(lfirst_int(cell), root)->securityQuals != NIL)
+			return "a view with security_barrier is joined";
+		if (table->scan.why != NULL)
+			return table->scan.why;
+	}
+	if (tree->optional != NIL && has_placeholder((Node *) root->parse->targetList, NULL))
+		return "a column is computed on the optional side of an outer join";
+	return NULL;
+}
+
+/* All scans of a join say why it is refused: each of them is begun. */
+static void
+refuse_tables(PlannerInfo *root, const List *tables, char *why)
+{
+	const ListCell *cell;
+
+	foreach(cell, tables)
+		planned_table(root, lfirst_int(cell))->scan.why = why;
+}
+
+static List *
+table_of_plan(int number, Oid relation, bool is_looked_up)
+{
+	return list_make3(makeInteger(number), makeInteger((int) relation), makeInteger(is_looked_up));
+}
+
+static pe_planned *
+planned_join(PlannerInfo *root, const pe_join_tree *tree, const Bitmapset *tables)
+{
+	pe_planned *p = palloc0(sizeof(*p));
+	ListCell   *cell;
+
+	p->scan.relation = planned_table(root, linitial_int(tree->tables))->scan.relation;
+	p->scan.where = tree->where;
+	p->scan.optional = tree->optional;
+	p->scan.why = reason_of_tables(root, tree);
+	foreach(cell, tree->tables)
+		p->scan.tables = lappend(p->scan.tables,
+								 table_of_plan(lfirst_int(cell), planned_table(root, lfirst_int(cell))->scan.relation,
+											   list_member_int(tree->looked_up, lfirst_int(cell))));
+	foreach(cell, tree->where)
+		if (p->scan.why == NULL)
+			p->scan.why = reason(root, lfirst(cell), tables, "WHERE");
+	if (p->scan.why == NULL && tree->optional != NIL &&
+		(has_placeholder((Node *) tree->where, NULL) || has_placeholder(root->parse->havingQual, NULL)))
+		p->scan.why = "a column is computed on the optional side of an outer join";
+	return p;
+}
+
+/* What a join is as one scan; NULL: it is not ours, or is left to its scans, which are refused. */
+static pe_planned *
+join_below(PlannerInfo *root, Bitmapset **tables)
+{
+	pe_join_tree *tree = pe_join_tree_of(root->parse);
+	bool		any = false;
+	pe_planned *p;
+	ListCell   *cell;
+
+	*tables = NULL;
+	foreach(cell, tree->tables)
+	{
+		if (planned_table(root, lfirst_int(cell)) == NULL)
+			return NULL;
+		any = any || is_exposed(planned_table(root, lfirst_int(cell)));
+		*tables = bms_add_member(*tables, lfirst_int(cell));
+	}
+	if (!any)
+		return NULL;
+	p = planned_join(root, tree, *tables);
+	if (p->scan.why != NULL)
+		refuse_tables(root, tree->tables, p->scan.why);
+	return p;
+}
+
+/* A scan of one relation, or of several that are joined. */
+static pe_planned *
+scan_below(PlannerInfo *root, RelOptInfo *input, Bitmapset **tables)
+{
+	pe_planned *p = input->fdw_private;
+
+	if (input->reloptkind == RELOPT_JOINREL)
+		return join_below(root, tables);
+	if (input->reloptkind != RELOPT_BASEREL || p == NULL)
+		return NULL;
+	*tables = input->relids;
+	if (is_exposed(p) && p->scan.tables == NIL)
+		p->scan.tables = list_make1(table_of_plan(input->relid, p->scan.relation, false));
+	return p;
+}
+
+static void
+note_refusal(PlannerInfo *root, RelOptInfo *input, const Bitmapset *tables, char *why)
+{
+	List	   *numbers = NIL;
+	int			i = -1;
+
+	if (input->reloptkind == RELOPT_BASEREL)
+		((pe_planned *) input->fdw_private)->scan.why = why;
+	else
+	{
+		while ((i = bms_next_member(tables, i)) >= 0)
+			numbers = lappend_int(numbers, i);
+		refuse_tables(root, numbers, why);
+	}
+}
+
 void
 pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output, void *extra)
 {
 	Query	   *query = root->parse;
-	pe_planned *below = input->fdw_private;
 	bool		distinct = stage == UPPERREL_DISTINCT;
 	PathTarget *target = distinct ? root->upper_targets[UPPERREL_DISTINCT] : output->reltarget;
+	Bitmapset  *tables;
+	pe_planned *below;
 	pe_planned *p;
 
-	if (input->reloptkind != RELOPT_BASEREL || below == NULL ||
-		below->scan.why != NULL || output->fdw_private != NULL || !is_pushed(stage, query))
+	if (output->fdw_private != NULL || !is_pushed(stage, query))
+		return;
+	below = scan_below(root, input, &tables);
+	if (below == NULL || below->scan.why != NULL)
 		return;
 	p = palloc0(sizeof(*p));
 	*p = *below;
@@ -419,9 +590,9 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	p->scan.grouped = query->groupClause != NIL || query->groupingSets != NIL || distinct;
 	p->scan.sets = distinct ? NIL : query->groupingSets;	/* which the planner has expanded */
 	p->having = distinct ? NIL : (List *) ((GroupPathExtraData *) extra)->havingQual;
-	if (!collect_targets(root, p, target, distinct ? query->distinctClause : query->groupClause, input->relid))
+	if (!collect_targets(root, p, target, distinct ? query->distinctClause : query->groupClause, tables))
 	{
-		below->scan.why = p->scan.why;
+		note_refusal(root, input, tables, p->scan.why);
 		return;
 	}
 	output->fdw_private = p;

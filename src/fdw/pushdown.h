@@ -30,6 +30,10 @@ typedef struct pe_scan_plan
 	List	   *sets;			/* of GROUPING SETS: lists of ressortgroupref; NIL: one set of all */
 	/* of sub-selects that depend on nothing else: lists of the Param and the plan's number */
 	List	   *parameters;
+	/* of tables of dp.expose_tables: lists of the number of Vars, the relation, and 1 where IN or EXISTS has it */
+	List	   *tables;
+	List	   *optional;		/* of those of outer joins: lists of the number and the conjuncts of ON */
+	const struct pe_scan_plan *joined;	/* the plan over tables that this one is of; not written */
 } pe_scan_plan;
 
 extern List *pe_scan_plan_write(const pe_scan_plan *plan);

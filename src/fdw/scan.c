@@ -28,8 +28,10 @@
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/scan_request.h"
+#include "fdw/table_options.h"
 #include "server/access.h"
 #include "server/compat.h"
+#include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_handler);
 
@@ -40,6 +42,7 @@ typedef struct pe_statement_scans
 	bool		is_ahead;		/* it has a parallel part: all is asked before that begins */
 	List	   *selects;
 	bool		prepared;
+	bool		rehearses;		/* as the setting was when it began */
 	TimestampTz prepared_at;	/* the client's statement */
 	MemoryContextCallback forget;
 } pe_statement_scans;
@@ -51,6 +54,7 @@ typedef struct pe_scan_state
 	bool		answered;
 	char	   *request;		/* of a statement that is explained while it is run: what was asked, */
 	char	   *quote;			/* and its price, before it was paid */
+	char	   *rehearsal;
 	int			next;
 } pe_scan_state;
 
@@ -80,6 +84,19 @@ sentence(const pe_scan_plan *plan)
 	return text;
 }
 
+/* How a part that is not translated is asked. */
+static const char *
+cure(const pe_scan_plan *plan)
+{
+	if (pe_fdw_base_table(plan->relation) != NULL)
+		return "Join tables of dp.expose_tables with JOIN or LEFT JOIN by the equalities of keys; aggregate such a "
+			"join in a subquery, then join, sort and compute around it. Another table the owner can join in a view.";
+	return plan->why[0] != '\0'
+		? "Aggregate in a subquery over this relation alone, then join, sort and compute around it."
+		: "Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
+		"What another table says of each row, the owner can load as a column.";
+}
+
 static void
 refuse_scan(const pe_scan_plan *plan)
 {
@@ -93,10 +110,7 @@ refuse_scan(const pe_scan_plan *plan)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),
 			 errdetail("%s. Nothing was charged.", sentence(plan)),
-			 plan->why[0] != '\0'
-			 ? errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")
-			 : errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it. "
-					   "What another table says of each row, the owner can load as a column.")));
+			 errhint("%s", cure(plan))));
 }
 
 /* Before anything is charged: a function that says wrongly that it is safe there may have come here. */
@@ -134,6 +148,18 @@ open_relation(Oid id)
 				 errmsg("the relation of a dataset was dropped while the statement ran"),
 				 errdetail("Nothing was charged.")));
 	return relation;
+}
+
+/* All that a plan reads. */
+static List *
+open_relations(const pe_scan_plan *plan)
+{
+	List	   *relations = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plan->tables)
+		relations = lappend(relations, open_relation((Oid) intVal(lsecond(lfirst_node(List, cell)))));
+	return relations != NIL ? relations : list_make1(open_relation(plan->relation));
 }
 
 static pe_select *
@@ -199,7 +225,7 @@ add_all(pe_statement_scans *statement)
 
 		if (select == NULL || found->is_dead)
 			continue;
-		select->relation = open_relation(select->plan->relation);
+		select->relations = open_relations(select->plan);
 		statement->selects = lappend(statement->selects, select);
 	}
 }
@@ -216,6 +242,7 @@ statement_of(EState *estate)
 			return lfirst(cell);
 	made = MemoryContextAllocZero(estate->es_query_cxt, sizeof(*made));
 	made->estate = estate;
+	made->rehearses = pe_settings_rehearse();
 	made->forget.func = forget_statement;
 	made->forget.arg = made;
 	old = MemoryContextSwitchTo(TopMemoryContext);
@@ -246,6 +273,39 @@ fill_parameters(const pe_statement_scans *statement, pe_select *select)
 	select->plan = pe_parameters_fill(statement->estate, select->plan, is_ours, statement->is_ahead);
 }
 
+/* A statement is a rehearsal as a whole, also where a function of it, or who fetches from it, changes the setting. */
+static void
+check_rehearsal(const pe_statement_scans *statement, const pe_select *select)
+{
+	if (select->asks && select->cube == NULL && pe_select_rehearses(select) != statement->rehearses)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("pg_epsilon.rehearse was changed while the statement ran"),
+				 errdetail("A statement is a rehearsal as a whole, or none. What is refused was not charged."),
+				 errhint("Run it again.")));
+}
+
+/* Rows of an example beside those of a release would be taken for one another. */
+static void
+check_cubes(const pe_statement_scans *statement)
+{
+	bool		rehearses = false;
+	bool		has_cube = false;
+	ListCell   *cell;
+
+	foreach(cell, statement->selects)
+	{
+		has_cube |= ((const pe_select *) lfirst(cell))->cube != NULL;
+		rehearses |= pe_select_rehearses(lfirst(cell));
+	}
+	if (has_cube && rehearses)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a statement does not mix a rehearsal with a cube, which is of a release"),
+				 errdetail("Nothing was charged."),
+				 errhint("Ask the cube in a statement of its own.")));
+}
+
 static void
 prepare_statement(pe_statement_scans *statement)
 {
@@ -265,9 +325,11 @@ prepare_statement(pe_statement_scans *statement)
 		pe_select  *select = lfirst(cell);
 
 		pe_select_price(select, true);
+		check_rehearsal(statement, select);
 		if (select->asks && select->cube == NULL)
 			call[calls++] = &select->call;
 	}
+	check_cubes(statement);
 	if (calls > 1)
 		pe_aggregate_call_check_together(call, calls);
 	statement->prepared = true;
@@ -279,7 +341,7 @@ static void
 prepare_again(pe_select *select)
 {
 	pe_select	fresh = {
-		.scan = select->scan, .plan = select->plan, .relation = select->relation, .estate = select->estate,
+		.scan = select->scan, .plan = select->plan, .relations = select->relations, .estate = select->estate,
 		.is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
 	};
 
@@ -302,6 +364,7 @@ note_price(pe_scan_state *state)
 	state->request = pe_select_request_text(state->select);
 	if (state->select->asks)
 		state->quote = pe_select_quote_text(state->select);
+	state->rehearsal = pe_select_rehearsal_text(state->select);
 }
 
 static void
@@ -314,7 +377,10 @@ answer(pe_scan_state *state)
 		prepare_statement(state->statement);
 	fill_parameters(state->statement, state->select);
 	if (state->select->sight == NULL || state->statement->prepared_at != GetCurrentStatementStartTimestamp())
+	{
 		prepare_again(state->select);
+		check_rehearsal(state->statement, state->select);
+	}
 	if (estate->es_instrument != 0)
 		note_price(state);
 	pe_select_answer(state->select);
@@ -349,8 +415,8 @@ begin(ForeignScanState *node, int flags)
 	state->select = read_select(estate, (ForeignScan *) node->ss.ps.plan, flags);
 	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		join_statement(state);
-	if (state->select != NULL && state->select->relation == NULL)
-		state->select->relation = open_relation(state->select->plan->relation);
+	if (state->select != NULL && state->select->relations == NIL)
+		state->select->relations = open_relations(state->select->plan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -382,9 +448,13 @@ static void
 end(ForeignScanState *node)
 {
 	pe_scan_state *state = node->fdw_state;
+	ListCell   *cell;
 
-	if (state != NULL && state->select != NULL)
-		table_close(state->select->relation, NoLock);
+	if (state == NULL || state->select == NULL)
+		return;
+	foreach(cell, state->select->relations)
+		table_close(lfirst(cell), NoLock);
+	state->select->relations = NIL;
 }
 
 /* ------------------------------------------------------------------
@@ -398,6 +468,7 @@ typedef struct explained
 	pe_select  *select;
 	char	   *request;
 	char	   *quote;
+	char	   *rehearsal;
 } explained;
 
 static void
@@ -422,6 +493,7 @@ find_out(void *argument)
 	e->request = pe_select_request_text(e->select);
 	if (e->select->asks)
 		e->quote = pe_select_quote_text(e->select);
+	e->rehearsal = pe_select_rehearsal_text(e->select);
 }
 
 /* Functions of the SELECT are evaluated here, and may ask themselves. */
@@ -440,7 +512,7 @@ find_out_free(explained *e)
 static void
 explain_select(pe_scan_state *state, ExplainState *es)
 {
-	explained	e = {state->select, state->request, state->quote};
+	explained	e = {state->select, state->request, state->quote, state->rehearsal};
 	ErrorData  *error = NULL;
 
 	check_serial();
@@ -450,6 +522,8 @@ explain_select(pe_scan_state *state, ExplainState *es)
 		ReThrowError(error);
 	if (state->select->cube != NULL)
 		ExplainPropertyText("Cube", pe_cube_text(state->select->cube), es);
+	if (e.rehearsal != NULL)
+		ExplainPropertyText("Rehearsal", e.rehearsal, es);
 	if (e.request != NULL)
 		ExplainPropertyText("Request", e.request, es);
 	if (state->select->filters_answer)

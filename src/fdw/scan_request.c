@@ -21,6 +21,7 @@
 #include "ask/formulas.h"
 #include "ask/answers.h"
 #include "ask/suppress.h"
+#include "fdw/joined.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -397,16 +398,27 @@ fill_request(pe_select *s)
 	s->call.reuse = true;
 }
 
+/* Tables that are joined are found anew whenever a scan is opened: what they are may have changed since. */
+static const pe_seen *
+what_is_seen(pe_select *s)
+{
+	const pe_scan_plan *plan = s->plan->joined != NULL ? s->plan->joined : s->plan;
+
+	return plan->tables != NIL ? pe_joined_seen(plan, &s->plan) : pe_seen_of_table(plan->relation);
+}
+
 void
 pe_select_open(pe_select *s)
 {
+	const pe_seen *seen;
+
 	pe_settings_check_select();
+	seen = what_is_seen(s);
 	if (s->cube == NULL && pe_fdw_is_cube(s->plan->relation))
 		s->cube = pe_cube_open(s->plan->relation, pe_scan_reader(s->scan, s->estate));
 	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->hide_below_all = pe_fdw_hide_below_all(s->plan->relation);
-	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation),
-							 list_concat_copy(s->plan->where, s->plan->targets));
+	s->sight = pe_sight_open(s->estate, seen, list_concat_copy(s->plan->where, s->plan->targets));
 	if (s->cube != NULL && s->cube->stored != NULL && s->cube->stored->release.dataset->id != s->sight->declared->id)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -419,6 +431,7 @@ pe_select_open(pe_select *s)
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
 	}
+	pe_unit_column_check_groups(s->sight, s->plan->relation, s->plan->targets, s->plan->where);
 }
 
 /* That expressions of GROUP BY look at. */
@@ -1183,6 +1196,19 @@ quote_of_cube(const pe_select *s)
 
 	return isnan(error) ? pstrdup("free")
 		: psprintf("free, standard error of the first aggregate at most %.3g", error);
+}
+
+char *
+pe_select_rehearsal_text(const pe_select *s)
+{
+	return s->asks && s->cube == NULL && s->call.aggregation != NULL
+		? pe_asked_rehearsal_text(&s->call.aggregation->asked) : NULL;
+}
+
+bool
+pe_select_rehearses(const pe_select *s)
+{
+	return pe_select_rehearsal_text(s) != NULL;
 }
 
 char *

@@ -27,7 +27,7 @@ typedef struct pe_select
 {
 	const ForeignScan *scan;
 	pe_scan_plan *plan;
-	Relation	relation;		/* open while the scan is */
+	List	   *relations;		/* Relation, open while the scan is */
 	EState	   *estate;
 
 	pe_cube    *cube;			/* the release that answers, free; NULL: it is asked, unless it is set before */
@@ -68,6 +68,10 @@ extern void pe_select_translate(pe_select *select);
 
 /* Its price.  22023 where none is set. */
 extern void pe_select_price(pe_select *select, bool needs_budget);
+
+/* Once it is priced: whether an example answers; and how EXPLAIN says it, NULL if none does. */
+extern bool pe_select_rehearses(const pe_select *select);
+extern char *pe_select_rehearsal_text(const pe_select *select);
 
 /* Charges and measures, or replays. */
 extern void pe_select_answer(pe_select *select);

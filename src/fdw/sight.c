@@ -74,26 +74,37 @@ attribute_of_name(const pe_public_dataset *declared, const char *name)
 	return declared->unit != NULL && strcmp(declared->unit, name) == 0 ? PE_COLUMN_UNIT : PE_COLUMN_UNKNOWN;
 }
 
-/* The name of the attribute that a column stands for. */
-static const char *
-name_of_column(Oid relation, Form_pg_attribute column)
+pe_seen *
+pe_seen_of_table(Oid relation)
 {
-	const char *name = pe_fdw_attribute(relation, column->attnum);
+	Relation	rel = table_open(relation, AccessShareLock);
+	pe_seen    *seen = palloc0(sizeof(*seen));
 
-	return name != NULL ? name : NameStr(column->attname);
+	seen->relation = relation;
+	seen->dataset = pe_fdw_dataset(relation);
+	seen->id = pe_fdw_dataset_id(relation);
+	seen->columns = CreateTupleDescCopy(RelationGetDescr(rel));
+	seen->attribute = palloc0(Max(seen->columns->natts, 1) * sizeof(char *));
+	for (int i = 0; i < seen->columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(seen->columns, i);
+
+		if (!column->attisdropped)
+			seen->attribute[i] = pe_fdw_column_name(relation, column->attnum);
+	}
+	table_close(rel, NoLock);
+	return seen;
 }
 
 /* Views outlive their dataset, and somebody may have registered another one under its name. */
 static void
-check_identity(const pe_sight *s, Oid relation)
+check_identity(const pe_sight *s, const pe_seen *seen)
 {
-	const char *id = pe_fdw_dataset_id(relation);
-
-	if (id != NULL && strcmp(id, s->declared->public_id) != 0)
+	if (seen->id != NULL && strcmp(seen->id, s->declared->public_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("foreign table \"%s\" stands for a dataset that is no longer registered",
-						get_rel_name(relation)),
+						get_rel_name(seen->relation)),
 				 errdetail("Another dataset is called \"%s\" now. Nothing was charged.", s->dataset),
 				 errhint("Make the foreign table anew, by dp.expose with replace => true, or IMPORT FOREIGN SCHEMA.")));
 }
@@ -123,7 +134,7 @@ compare_names(const void *a, const void *b)
 
 /* The attributes that expressions look at by their columns' names, each once, in one order however they are written. */
 static char **
-names_of(Relation rel, List *expressions, int *count)
+names_of(const pe_seen *seen, List *expressions, int *count)
 {
 	List	   *vars = pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
 	char	  **name = palloc((list_length(vars) + 1) * sizeof(char *));
@@ -132,10 +143,8 @@ names_of(Relation rel, List *expressions, int *count)
 
 	*count = 0;
 	foreach(cell, vars)
-		if (lfirst_node(Var, cell)->varattno > 0)
-			name[(*count)++] =
-				pstrdup(name_of_column(RelationGetRelid(rel),
-									   TupleDescAttr(RelationGetDescr(rel), lfirst_node(Var, cell)->varattno - 1)));
+		if (lfirst_node(Var, cell)->varattno > 0 && seen->attribute[lfirst_node(Var, cell)->varattno - 1] != NULL)
+			name[(*count)++] = seen->attribute[lfirst_node(Var, cell)->varattno - 1];
 	qsort(name, *count, sizeof(char *), compare_names);
 	for (int i = 0; i < *count; i++)
 		if (i == 0 || strcmp(name[i], name[kept - 1]) != 0)
@@ -159,34 +168,32 @@ find_outside(pe_sight *s)
 }
 
 pe_sight *
-pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressions)
+pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 {
 	pe_sight   *s = palloc0(sizeof(*s));
-	Relation	rel = table_open(relation, AccessShareLock);
 	int			count;
-	char	  **names = names_of(rel, expressions, &count);
+	char	  **names = names_of(seen, expressions, &count);
 
-	s->dataset = dataset;
-	s->declared = pe_public_load(dataset, names, count);
-	check_identity(s, relation);
-	s->columns = CreateTupleDescCopy(RelationGetDescr(rel));
+	s->dataset = seen->dataset;
+	s->declared = pe_public_load(seen->dataset, names, count);
+	check_identity(s, seen);
+	s->columns = seen->columns;
 	s->attribute_of = palloc(Max(s->columns->natts, 1) * sizeof(int));
 	for (int i = 0; i < s->columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(s->columns, i);
 
-		s->attribute_of[i] = column->attisdropped
-			? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, name_of_column(relation, column));
+		s->attribute_of[i] = seen->attribute[i] == NULL
+			? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, seen->attribute[i]);
 		check_type(s, s->attribute_of[i], column);
 	}
-	table_close(rel, NoLock);
 	s->low = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->high = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->between = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->estate = estate;
 	s->econtext = CreateExprContext(estate);
 	s->state_memory = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon expressions", ALLOCSET_SMALL_SIZES);
-	s->middle = pe_fdw_cut_bins(relation) == PE_CUT_MIDDLE;
+	s->middle = pe_fdw_cut_bins(seen->relation) == PE_CUT_MIDDLE;
 	s->names = pe_names_new();
 	pe_names_collect(s->names, expressions);
 	find_outside(s);

@@ -41,12 +41,25 @@ typedef struct pe_sight_comparison
 	pe_public_attribute attribute;
 } pe_sight_comparison;
 
+/* What a SELECT has the columns of: a foreign table that stands for a dataset, or several that are joined. */
+typedef struct pe_seen
+{
+	Oid			relation;		/* whose options count */
+	const char *dataset;
+	const char *id;				/* of the dataset; NULL: any of the name */
+	TupleDesc	columns;
+	char	  **attribute;		/* that each of them stands for; NULL: none */
+} pe_seen;
+
+/* The foreign table of a dataset. */
+extern pe_seen *pe_seen_of_table(Oid relation);
+
 typedef struct pe_sight
 {
 	const char *dataset;
 	pe_public_dataset *declared;
 	pe_names   *names;
-	TupleDesc	columns;		/* of the relation */
+	TupleDesc	columns;		/* of what is seen */
 	int		   *attribute_of;	/* of each column */
 	pe_stand_in *outside;		/* of each attribute */
 	bool	   *is_outside;		/* of each attribute: the rows hold none of its levels */
@@ -79,10 +92,10 @@ typedef enum pe_bin_cut
 } pe_bin_cut;
 
 /*
- * The columns that these expressions use, of a relation that stands for a
- * dataset.  42804 if one has not the type of its attribute.
+ * The columns that these expressions use, of what stands for a dataset.  42804
+ * if one has not the type of its attribute.
  */
-extern pe_sight *pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressions);
+extern pe_sight *pe_sight_open(EState *estate, const pe_seen *seen, List *expressions);
 
 /* The attributes that an expression looks at, by their numbers.  0A000 if it looks at anything else. */
 extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);

@@ -10,12 +10,15 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "fdw/table_options.h"
+#include "server/access.h"
 #include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_validator);
@@ -61,10 +64,45 @@ pe_fdw_is_cube(Oid relation)
 	return table_option(relation, "release") != NULL;
 }
 
-const char *
-pe_fdw_attribute(Oid relation, AttrNumber column)
+char *
+pe_fdw_column_name(Oid relation, AttrNumber column)
 {
-	return option_of(GetForeignColumnOptions(relation, column), "attribute");
+	const char *name = option_of(GetForeignColumnOptions(relation, column), "attribute");
+
+	return name != NULL ? pstrdup(name) : get_attname(relation, column, false);
+}
+
+const char *
+pe_fdw_base_table(Oid relation)
+{
+	return table_option(relation, "base_table");
+}
+
+/* NIL for what is no such list. */
+static List *
+bound_datasets(const char *text)
+{
+	List	   *bound = NIL;
+	int			count;
+	char	  **part = pe_texts_of_array(OidFunctionCall3(F_ARRAY_IN, CStringGetDatum(text),
+														  ObjectIdGetDatum(TEXTOID), Int32GetDatum(-1)), &count);
+
+	for (int i = 0; i + 1 < count && count % 2 == 0; i += 2)
+	{
+		pe_bound_dataset *b = palloc(sizeof(*b));
+
+		*b = (pe_bound_dataset) {part[i], part[i + 1]};
+		bound = lappend(bound, b);
+	}
+	return bound;
+}
+
+List *
+pe_fdw_datasets(Oid relation)
+{
+	const char *text = table_option(relation, "datasets");
+
+	return text != NULL ? bound_datasets(text) : NIL;
 }
 
 const char *
@@ -224,6 +262,7 @@ check_option(const DefElem *option, Oid catalog)
 		strcmp(option->defname, "cells_per_unit") == 0 || strcmp(option->defname, "count_dropped") == 0 ||
 		strcmp(option->defname, "min_count") == 0;
 	bool		is_name = strcmp(option->defname, "dataset") == 0 ||
+		strcmp(option->defname, "datasets") == 0 || strcmp(option->defname, "base_table") == 0 ||
 		strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
 	if (of_table && strcmp(option->defname, "release") == 0)
@@ -239,9 +278,9 @@ check_option(const DefElem *option, Oid catalog)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, "
-						 "cells_per_unit, count_dropped, min_count, cut_bins, hide_below, hide_below_all, release "
-						 "and payload; "
+				 errhint("Foreign tables have dataset, dataset_id, datasets, base_table, budget, epsilon, "
+						 "max_stderr, rows_per_unit, cells_per_unit, count_dropped, min_count, cut_bins, "
+						 "hide_below, hide_below_all, release and payload; "
 						 "their columns have attribute.")));
 }
 
@@ -268,6 +307,24 @@ check_cube(List *options)
 					 errdetail("The release is measured and paid already.")));
 }
 
+/* Names and ids in turns. */
+static void
+check_tables(List *options)
+{
+	const char *datasets = option_of(options, "datasets");
+
+	if ((datasets == NULL) != (option_of(options, "base_table") == NULL) ||
+		(datasets != NULL && option_of(options, "dataset") != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("a foreign table has both of base_table and datasets, or dataset"),
+				 errhint("dp.expose_tables sets them.")));
+	if (datasets != NULL && list_length(bound_datasets(datasets)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"datasets\" must be names of datasets and their ids, in turns")));
+}
+
 Datum
 pe_sql_fdw_validator(PG_FUNCTION_ARGS)
 {
@@ -282,5 +339,6 @@ pe_sql_fdw_validator(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("a foreign table has either epsilon or max_stderr")));
 	check_cube(options);
+	check_tables(options);
 	PG_RETURN_VOID();
 }

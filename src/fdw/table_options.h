@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "nodes/pg_list.h"
 
 /* The dataset that a foreign table stands for: its option, or its name. */
 extern const char *pe_fdw_dataset(Oid relation);
@@ -18,8 +19,20 @@ extern const char *pe_fdw_dataset_id(Oid relation);
 /* Whether it is made of a release, which answers all that is asked of it. */
 extern bool pe_fdw_is_cube(Oid relation);
 
-/* The attribute that a column stands for, by its option; NULL: the column's name is the attribute's. */
-extern const char *pe_fdw_attribute(Oid relation, AttrNumber column);
+/* The attribute that a column stands for, or the base table's column: by its option, or its own name. */
+extern char *pe_fdw_column_name(Oid relation, AttrNumber column);
+
+/* The table that dp.expose_tables made it for, with its schema; NULL: it stands for a dataset. */
+extern const char *pe_fdw_base_table(Oid relation);
+
+/* The datasets that answer for such a table. */
+typedef struct pe_bound_dataset
+{
+	char	   *name;
+	char	   *id;
+} pe_bound_dataset;
+
+extern List *pe_fdw_datasets(Oid relation);
 
 /*
  * What a SELECT costs, or how precise it is: the session's settings, else the

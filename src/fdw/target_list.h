@@ -60,7 +60,7 @@ typedef struct pe_target_of_select
 	Oid			collation;		/* in whose order */
 	pe_condition *filter;		/* likewise */
 	const GroupingFunc *grouping;
-	ArrayType  *shape;			/* of an array: fractions, of which it has the dimensions and the NULLs */
+	ArrayType  *shape;			/* of an array: the fractions; it has their dimensions and NULLs */
 	List	   *elements;		/* pe_target_of_select *, of those that are not NULL */
 } pe_target_of_select;
 

@@ -14,4 +14,7 @@
  */
 extern List *pe_unit_column_decided(pe_sight *sight, List *expressions);
 
+/* 0A000 for GROUP BY the unit's column, with the view of one row for each unit that would answer. */
+extern void pe_unit_column_check_groups(const pe_sight *sight, Oid relation, const List *targets, const List *where);
+
 #endif

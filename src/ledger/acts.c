@@ -106,7 +106,8 @@ static pe_statement dataset_value = {NULL, "SELECT "
 	"(SELECT pg_catalog.jsonb_object_agg(t.relation_schema || '.' || t.relation_name, t.rule) "
 	"FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'keys', nullif(view_keys, '{}'), "
 	"'functions', nullif(view_functions, '{}'), 'never_fails', nullif(never_fails, false), 'max_rows_read', "
-	"max_rows_read, 'min_count', min_count)) FROM dp_ledger.dataset d WHERE id = $1 AND $2 IS NULL", 2,
+	"max_rows_read, 'min_count', min_count, 'example', example_schema || '.' || example_name)) "
+	"FROM dp_ledger.dataset d WHERE id = $1 AND $2 IS NULL", 2,
 {INT8OID, TEXTOID}};
 
 /* Points that are too long to be read are shown by their hash: only whether they are the same matters then. */

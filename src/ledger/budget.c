@@ -194,10 +194,10 @@ pe_budget_choose(const pe_dataset *dataset, const char *role)
 }
 
 pe_budget *
-pe_budget_find(const pe_dataset *dataset)
+pe_budget_find(const pe_dataset *dataset, const char *role)
 {
 	int			count;
-	candidate  *candidates = load_candidates(dataset, NULL, &count);
+	candidate  *candidates = load_candidates(dataset, role, &count);
 
 	return count == 1 ? &candidates[0].budget : NULL;
 }

@@ -32,7 +32,7 @@ typedef struct pe_budget
 extern pe_budget *pe_budget_choose(const pe_dataset *dataset, const char *role);
 
 /* The same, but NULL instead of an error where there is no budget or no single one. */
-extern pe_budget *pe_budget_find(const pe_dataset *dataset);
+extern pe_budget *pe_budget_find(const pe_dataset *dataset, const char *role);
 
 /* All budgets that are open to the current user, by their roles; of the dataset's owner, all there are. */
 extern List *pe_budgets_seen(const pe_dataset *dataset);

@@ -105,6 +105,8 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
 	dataset->declarations = (int) pe_row_int64(row, "declarations");
 	dataset->min_count = (int) pe_row_int64(row, "min_count");
+	dataset->example_schema = pe_row_text(row, "example_schema");
+	dataset->example_name = pe_row_text(row, "example_name");
 	dataset->public_id = pe_row_text(row, "public_id");
 	dataset->identity = pe_row_text(row, "identity");
 	dataset->dropped = pe_row_bool(row, "dropped");

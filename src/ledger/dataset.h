@@ -56,6 +56,10 @@ typedef struct pe_dataset
 	int			used;			/* the highest number since which an attribute that was loaded is declared as it is */
 	bool		past;			/* one of them is no longer declared so */
 	int			min_count;		/* groups of fewer units are shown to the owner alone; 0: all are to everybody */
+	char	   *example_schema; /* of the table whose rows answer in rehearsals (example.h); NULL: there is none */
+	char	   *example_name;
+	/* in a copy, for one request that is a rehearsal: that table; InvalidOid: it is none */
+	Oid			rehearsal;
 	int64		cap_id;			/* the dataset whose cap, budgets and chain of charges it has; its own, else */
 	List	   *families;		/* of a view that is to be registered (families.h); NIL: as they are stored */
 	char	   *view_identity;	/* of all that the proof of a view rested on (view/proof.h); NULL: no view */
@@ -79,6 +83,13 @@ static inline int
 pe_dataset_declared(const pe_dataset *dataset)
 {
 	return dataset->as_of > 0 ? dataset->as_of : Max(dataset->used, 1);
+}
+
+/* The relation that a request reads. */
+static inline Oid
+pe_dataset_read_by(const pe_dataset *dataset)
+{
+	return OidIsValid(dataset->rehearsal) ? dataset->rehearsal : dataset->relation;
 }
 
 /*
@@ -244,5 +255,8 @@ extern int	pe_dataset_new_version(const pe_dataset *dataset);
 
 /* units: 0: none. */
 extern void pe_dataset_set_min_count(const pe_dataset *dataset, int units);
+
+/* InvalidOid: it has none any more.  The caller has validated it (example.h). */
+extern void pe_dataset_set_example(const pe_dataset *dataset, Oid relation);
 
 #endif

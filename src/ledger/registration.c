@@ -666,3 +666,24 @@ pe_dataset_set_min_count(const pe_dataset *dataset, int units)
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
+
+void
+pe_dataset_set_example(const pe_dataset *dataset, Oid relation)
+{
+	static pe_statement write;
+	bool		given = OidIsValid(relation);
+	pe_field	fields[] = {
+		PE_INT8("id", dataset->id),
+		PE_TEXT("example_schema", given ? get_namespace_name(get_rel_namespace(relation)) : NULL),
+		PE_TEXT("example_name", given ? get_rel_name(relation) : NULL)
+	};
+	pe_act		act;
+	pe_access	access;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_example", NULL);
+	pe_access_begin(&access);
+	if (pe_access_update(&write, "dataset", PE_FIELDS(fields), 1, "") != 1)
+		elog(ERROR, "a dataset is gone");
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}

@@ -134,6 +134,8 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 {
 	ListCell   *cell;
 
+	if (request->rehearsal)
+		elog(ERROR, "a rehearsal has no place in the ledger");
 	write_price(to, plan);
 	pq_sendint64(to, request->dataset_id);
 	pq_sendint64(to, request->version);

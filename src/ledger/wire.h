@@ -47,6 +47,7 @@ typedef struct pe_charge_request
 	bool		fresh;			/* no replay */
 	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
 	bool		known_only;		/* no charge: the role's setting says so */
+	bool		rehearsal;		/* public rows are read, and this never reaches the worker (example.h) */
 	const char *request;		/* the canonical request, JSON */
 
 	/* what a release needs besides: the record of how to read its payload */

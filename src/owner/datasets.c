@@ -28,6 +28,7 @@
 #include "server/values.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/example.h"
 #include "ledger/families.h"
 #include "ledger/time.h"
 #include "view/proof.h"
@@ -43,6 +44,7 @@ PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
 PG_FUNCTION_INFO_V1(pe_sql_set_min_count);
+PG_FUNCTION_INFO_V1(pe_sql_set_example);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
 PG_FUNCTION_INFO_V1(pe_sql_is_frozen);
@@ -511,6 +513,18 @@ pe_sql_set_min_count(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1) && units < 1)
 		pe_refuse_parameter("k", psprintf("%d", units), "at least 1, or NULL: groups of any size are shown");
 	pe_dataset_set_min_count(dataset, units);
+	PG_RETURN_VOID();
+}
+
+Datum
+pe_sql_set_example(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	Oid			relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+
+	if (OidIsValid(relation))
+		pe_example_check_declared(dataset, relation);
+	pe_dataset_set_example(dataset, relation);
 	PG_RETURN_VOID();
 }
 

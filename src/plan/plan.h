@@ -116,6 +116,13 @@ typedef struct pe_plan_part
 	int32_t		pair;
 
 	/*
+	 * bits of numbers: no row counts that has not all of `needs`, or that has
+	 * all of `lacks`; 0: that is not known.  Of parts of rows
+	 */
+	uint16_t	needs;
+	uint16_t	lacks;
+
+	/*
 	 * by pe_plan_find_apart: N of substitute in 2^-PE_SHARE_BITS, beside the
 	 * sensitivity of rows that are added; 0: the part pays for its own
 	 */
@@ -129,7 +136,7 @@ typedef struct pe_plan_sums
 {
 	int			parts;
 	/*
-	 * copied, and apart found anew; the shares add up to at most 1
+	 * copied, and apart found anew; pe_plan_shares_hold
 	 */
 	const pe_plan_part *part;
 	pe_plan_rules rules;
@@ -257,6 +264,14 @@ extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
 /* Whether a part is the second one of a pair: its share is that of the first. */
 extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
+
+/*
+ * Whether the shares of the parts that any one row counts in add up to at most
+ * the whole: a part that lacks numbers and one that needs them have no row in
+ * common.  PE_MOST_LACKS sets of numbers may be lacking at most.
+ */
+#define PE_MOST_LACKS 8
+extern bool pe_plan_shares_hold(const pe_plan_part *part, int parts);
 
 /*
  * Fills in apart of all parts of a measurement, from their shares

@@ -49,6 +49,14 @@
  * part of that share does.  Under substitute it adds as much as one with a sign
  * (plan_neighbours.c).
  *
+ * Parts that count the rest of the rows of others, without some numbers, have a
+ * share of what these others have: no row is in both.  So the shares need not
+ * add up to at most 1: those of the parts that any one row counts in do
+ * (pe_plan_shares_hold).  Under add_remove that is enough: with v the change of
+ * all parts by one row, each divided by its standard deviation, |v|^2 <= 2 rho /
+ * k^2, and the k rows of a unit have vectors that add up.  Neither under substitute,
+ * where a row moves from one of them to the other, nor in a series is it done.
+ *
  * A condition, a number that is absent and an attribute without a cell only
  * make b smaller.
  *
@@ -147,7 +155,7 @@ check_part(const pe_plan_part *part)
 	int			kinds = (part->cells > 0) + (part->lost > 0) + part->distinct;
 
 	if (part->cells < 0 || part->lost < 0 || kinds > 1 || part->bound < 1 ||
-		(kinds > 0 && (part->is_signed || part->bound != 1 || part->apart > 0)) ||
+		(kinds > 0 && (part->is_signed || part->bound != 1 || part->apart > 0 || (part->needs | part->lacks) != 0)) ||
 		((part->cells > 0 || part->distinct) && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
 }
@@ -448,24 +456,82 @@ static const pe_plan_kind measurement_kind = {
 	measurement_serves, measurement_cost, pe_plan_drawn_exactly, measure_parts
 };
 
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+/* The sets of numbers that parts lack, each once; -1: too many. */
+static int
+find_lacks(const pe_plan_part *part, int parts, uint16_t *lacks)
+{
+	int			count = 0;
+
+	for (int i = 0; i < parts; i++)
+	{
+		int			at = 0;
+
+		while (at < count && lacks[at] != part[i].lacks)
+			at++;
+		if (part[i].lacks == 0 || at < count)
+			continue;
+		if (count == PE_MOST_LACKS)
+			return -1;
+		lacks[count++] = part[i].lacks;
+	}
+	return count;
+}
+
+/* Whether a row may count in a part: of the sets it has not all numbers of those in `absent`. */
+static bool
+may_count(const pe_plan_part *part, const uint16_t *lacks, int count, unsigned absent)
+{
+	for (int l = 0; l < count; l++)
+	{
+		bool		is_absent = (absent >> l & 1) != 0;
+
+		if (is_absent ? (lacks[l] & ~part->needs) == 0 : lacks[l] == part->lacks)
+			return false;
+	}
+	return true;
+}
+
+bool
+pe_plan_shares_hold(const pe_plan_part *part, int parts)
+{
+	uint16_t	lacks[PE_MOST_LACKS];
+	int			count = find_lacks(part, parts, lacks);
+
+	for (int i = 0; i < parts; i++)
+		if (part[i].share == 0 || part[i].share > PE_WHOLE_SHARE)
+			return false;
+	for (unsigned absent = 0; count >= 0 && absent >> count == 0; absent++)
+	{
+		uint64_t	left = PE_WHOLE_SHARE;
+
+		for (int i = 0; i < parts; i++)
+		{
+			if (pe_plan_part_is_second(part, i) || !may_count(&part[i], lacks, count, absent))
+				continue;
+			if (part[i].share > left)
+				return false;
+			left -= part[i].share;
+		}
+	}
+	return count >= 0;
+}
+
 void
 pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums)
 {
-	uint64_t	left = PE_WHOLE_SHARE;
-
 	plan->parts = sums->parts;
 	plan->part = pe_alloc((size_t) sums->parts, sizeof(*plan->part));
 	memcpy(plan->part, sums->part, (size_t) sums->parts * sizeof(*plan->part));
 	for (int i = 0; i < sums->parts; i++)
-	{
 		if (plan->part[i].pair > 0 && plan->accounting != PE_PURE)
 			pe_bug("a pair whose noise is not that of Laplace");
-		if (pe_plan_part_is_second(plan->part, i))
-			continue;
-		if (plan->part[i].share == 0 || plan->part[i].share > left)
-			pe_bug("shares of sums that are more than the whole");
-		left -= plan->part[i].share;
-	}
+	if (!pe_plan_shares_hold(plan->part, plan->parts))
+		pe_bug("shares of sums that are more than the whole");
 }
 
 pe_plan_status
@@ -516,6 +582,13 @@ has_limit(const pe_plan_part *part, const pe_sum *sum)
 		part->distinct == (sum->kind == PE_SUM_DISTINCT);
 }
 
+/* No row is said not to count in a part that does. */
+static bool
+counts_no_more(const pe_plan_part *part, const pe_sum *sum)
+{
+	return (part->needs & ~sum->needs) == 0 && part->lacks == sum->lacks;
+}
+
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
@@ -529,7 +602,7 @@ pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 		for (same = sum < end && end <= sums->sums; same && sum < end; sum++)
 			same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[sum]) &&
 				plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[sum]) &&
-				has_limit(&plan->part[i], &sums->sum[sum]);
+				has_limit(&plan->part[i], &sums->sum[sum]) && counts_no_more(&plan->part[i], &sums->sum[sum]);
 	}
 	return same && sum == sums->sums;
 }
@@ -546,7 +619,7 @@ counts_alike(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tab
 		const pe_sum *other = &sums->sum[q];
 
 		if (tables->set[p] != tables->set[q] || one->by_atom != other->by_atom ||
-			(counts && (one->kind != PE_SUM_ONE || (one->needs & ~other->needs) != 0)))
+			(counts && (one->kind != PE_SUM_ONE || (one->needs & ~other->needs) != 0 || one->lacks != other->lacks)))
 			return false;
 	}
 	return true;

@@ -54,6 +54,9 @@
  * (B, 0) and (B, 0) differ by |a_z - a_z'|, (B, 0) and (0, B) by |a_z| + |a_z'|,
  * which is the largest.  So pairs with shares S_p add S_p (|a_z| + |a_z'|).
  *
+ * The shares of parts of rows add up to at most 1 here: none counts the rest of
+ * the rows of another one (plan_measurement.c).
+ *
  * Units, in at most so many cells each, and rows that the cut left out are cut by
  * themselves: such a part pays for its own neighbours with its own share
  * (plan_measurement.c), for any rows of the unit that count.  Parts of
@@ -400,6 +403,8 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 		table_shares s = shares_of_table(part, parts, i);
 		pe_u128		most;
 
+		if (part[i].lacks != 0)
+			pe_bug("a part of the rest of the rows under substitute");
 		if (!pe_plan_part_is_of_rows(&part[i]))
 			continue;
 		shares += pe_plan_part_is_second(part, i) ? 0 : part[i].share;

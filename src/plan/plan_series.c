@@ -365,6 +365,9 @@ begin_series(const pe_plan_ask *ask, const pe_plan_series *series, const pe_cont
 	plan->rules = series->rules;
 	sums = parts_of_series(series, &whole);
 	pe_plan_take_parts(plan, &sums);
+	for (int i = 0; i < plan->parts; i++)
+		if (plan->part[i].lacks != 0)
+			pe_bug("a part of the rest of the rows in a series");
 	if (ask->accounting == PE_PURE)
 		return PE_PLAN_COST;
 	if (!take_factors(plan, paid))

@@ -60,6 +60,14 @@ typedef int16 pe_ordering_kind;
 #define pe_index_beginscan(table, index, snapshot, keys) index_beginscan(table, index, snapshot, keys, 0)
 #endif
 
+/* Whether a role may use a schema: from 16 on one function asks of every kind of object. */
+#if PG_VERSION_NUM >= 160000
+#define pe_schema_is_usable(schema, role) \
+	(object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK)
+#else
+#define pe_schema_is_usable(schema, role) (pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK)
+#endif
+
 /* From 18 on a constraint may be one that is not enforced, and there are two kinds of prepared ones. */
 #if PG_VERSION_NUM >= 180000
 #define pe_is_enforced(check) ((check)->ccenforced)

@@ -87,6 +87,7 @@ static char *hide_below_text;
 static char *hide_below_all_text;
 static char *cut_bins_text;
 static char *reuse_text;
+static char *rehearse_text;
 
 static bool is_defining;		/* values that were set before the library was loaded are looked at */
 
@@ -234,6 +235,17 @@ check_reuse(char **value, void **extra, GucSource source)
 }
 
 static bool
+check_rehearse(char **value, void **extra, GucSource source)
+{
+	bool		rehearse;
+
+	if (parse_bool(*value, &rehearse) || is_late(source))
+		return true;
+	GUC_check_errhint("Available values: on, off.");
+	return false;
+}
+
+static bool
 check_hide_below_all(char **value, void **extra, GucSource source)
 {
 	if (pe_hide_below_all_of(*value) != PE_HIDE_UNKNOWN || is_late(source))
@@ -301,6 +313,15 @@ pe_settings_reuse_only(void)
 {
 	check_valid(is_reuse(reuse_text), "pg_epsilon.reuse", reuse_text, "on or only");
 	return pg_strcasecmp(reuse_text, "only") == 0;
+}
+
+bool
+pe_settings_rehearse(void)
+{
+	bool		rehearse = false;
+
+	check_valid(parse_bool(rehearse_text, &rehearse), "pg_epsilon.rehearse", rehearse_text, "on or off");
+	return rehearse;
 }
 
 /* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
@@ -373,6 +394,10 @@ define_select(void)
 							   "Whether requests that no paid release answers are charged.",
 							   "on: they are; only: they are refused, and nothing is ever charged.",
 							   &reuse_text, "on", PGC_USERSET, 0, check_reuse, NULL, NULL);
+	DefineCustomStringVariable("pg_epsilon.rehearse",
+							   "Whether requests are answered from the example of a dataset, and not charged.",
+							   "on: they are; a dataset without an example is not asked.",
+							   &rehearse_text, "off", PGC_USERSET, 0, check_rehearse, NULL, NULL);
 	is_defining = false;
 }
 

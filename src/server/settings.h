@@ -44,6 +44,9 @@ extern void pe_settings_check_select(void);
 /* Whether nothing may be charged: only what is known is answered.  22023 as above. */
 extern bool pe_settings_reuse_only(void);
 
+/* Whether requests are rehearsals (ledger/example.h).  22023 as above: who mistyped it would be charged. */
+extern bool pe_settings_rehearse(void);
+
 /* 53200 if a request needs more than pe_max_memory allows. */
 extern void pe_check_memory(size_t bytes);
 

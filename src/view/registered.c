@@ -132,8 +132,9 @@ pe_view_prove_declared(pe_dataset *declared, List *public_tables)
 	return proof;
 }
 
-pe_view_proof *
-pe_view_prove_anew(const pe_dataset *dataset, pe_dataset *proved)
+/* The public tables that the owner named. */
+static List *
+named_tables(const pe_dataset *dataset)
 {
 	List	   *named = NIL;
 	ListCell   *cell;
@@ -145,8 +146,20 @@ pe_view_prove_anew(const pe_dataset *dataset, pe_dataset *proved)
 		if (family->is_named)
 			named = lappend_oid(named, family->relation);
 	}
+	return named;
+}
+
+pe_view_words
+pe_view_words_registered(const pe_dataset *dataset)
+{
+	return words_of(dataset, named_tables(dataset));
+}
+
+pe_view_proof *
+pe_view_prove_anew(const pe_dataset *dataset, pe_dataset *proved)
+{
 	*proved = *dataset;
-	return pe_view_prove_declared(proved, named);
+	return pe_view_prove_declared(proved, named_tables(dataset));
 }
 
 static void __attribute__((noreturn))

@@ -24,6 +24,9 @@ extern pe_view_proof *pe_view_prove_declared(pe_dataset *declared, List *public_
 /* The same by the words of a registered one; what it sets is in *proved, a copy. */
 extern pe_view_proof *pe_view_prove_anew(const pe_dataset *dataset, pe_dataset *proved);
 
+/* The owner's words on a view that is registered.  Names in them are looked up under the search_path that is set. */
+extern pe_view_words pe_view_words_registered(const pe_dataset *dataset);
+
 /* 55000 where the view of a dataset is not the one that was registered. */
 extern pe_view_proof *pe_view_prove_again(const pe_dataset *dataset);
 

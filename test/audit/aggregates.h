@@ -26,18 +26,20 @@ typedef struct aggregate_case
 	int			m;				/* cells of a unit; 0: rows */
 	int			lost;			/* rows of a unit beyond the one that counts; 0: they are not counted */
 	int			values;			/* of another attribute, y; 0: there is none */
+	bool		rest;			/* rows without x are counted beside all */
 } aggregate_case;
 
 #define MAX_VALUES 40
 
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0},
-	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0},
-	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, 40},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0, false},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0, false},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0, false},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0, false},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0, false},
+	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, 0, true},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0, false},
+	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, 40, false},
 };
 
 /* Of the subject that was prepared last. */
@@ -78,6 +80,22 @@ static bool
 has_units(void)
 {
 	return agg.of->m > 0 || agg.of->lost > 0;
+}
+
+/* Rows without x, which have the share of all that needs x. */
+static void
+add_rest(void)
+{
+	int			rest = agg.sums.sums++;
+
+	agg.sum[rest] = (pe_sum) {.kind = PE_SUM_ONE, .lacks = 1};
+	agg.part[rest] = (pe_plan_part) {.strategy = &agg.cells, .bound = 1, .lacks = 1};
+	for (int i = 0; i < rest; i++)
+		if ((agg.sum[i].needs & 1) != 0)
+		{
+			agg.part[i].needs = 1;
+			agg.part[rest].share += agg.part[i].share;
+		}
 }
 
 /* The aggregates of x, number 0; the sums that they need, with shares. */
@@ -136,6 +154,8 @@ plan_aggregates(const subject *s)
 	pe_share_lost(lost, agg.sums.sums, share);
 	for (int i = 0; i < agg.sums.sums; i++)
 		agg.part[i].share = share[i];
+	if (agg.of->rest)
+		add_rest();
 	if (agg.sums.sums == 1)
 		agg.part[0].share = PE_WHOLE_SHARE;
 	plan.parts = agg.sums.sums;

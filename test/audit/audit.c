@@ -255,6 +255,8 @@ static const target targets[] = {
 	{&aggregate_pure, PE_SUBSTITUTE, 1, "values", -1, 1000000000, 3},
 	{&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3},
 	{&aggregate_gdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3},
+	{&aggregate_gdp, PE_ADD_REMOVE, 1, "rest", -1, 500000000, 3},
+	{&aggregate_zcdp, PE_ADD_REMOVE, 2, "rest", -1, 500000000, 3},
 	{&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3},
 	{&aggregate_gdp, PE_SUBSTITUTE, 1, "people, two groups", -1, 55555555, 3},
 	{&aggregate_gdp, PE_ADD_REMOVE, 1, "people, one group", -1, 500000000, 3},

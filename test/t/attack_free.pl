@@ -226,7 +226,7 @@ ledger_ok($node, '[61] who pays');
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram measure create_series prolong_series report publish_series aggregate rows_per_unit fit keys bounds minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
-	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time set_min_count grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release move_dataset end_series hold_time)),
+	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time set_min_count set_example grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release move_dataset end_series hold_time)),
 	(map { $_ => 'makes relations of the caller that hold nothing, or what he may replay' } qw(expose fdw_handler fdw_validator)),
 	(map { $_ => 'computed of datasets alone, for the charge of the SELECT' } qw(stderr_count lower95_count upper95_count stderr_sum lower95_sum upper95_sum
 		stderr_avg lower95_avg upper95_avg median quantile ratio people of_dataset people_of_dataset)),
@@ -313,7 +313,7 @@ $node->safe_psql('postgres', q{CREATE ROLE setter LOGIN; GRANT CREATE ON SCHEMA 
 my $parameters = q{LOAD 'pg_epsilon'; SELECT name FROM pg_settings WHERE name LIKE 'pg\_epsilon.%'};
 # charge_timeout says how long a request waits before it is charged; the others what a SELECT of the role's own asks and shows
 my $guarded = "context IN ('superuser', 'sighup', 'postmaster')";
-is($node->safe_psql('postgres', "$parameters AND NOT $guarded ORDER BY 1"), join("\n", map { "pg_epsilon.$_" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr reuse)),
+is($node->safe_psql('postgres', "$parameters AND NOT $guarded ORDER BY 1"), join("\n", map { "pg_epsilon.$_" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr rehearse reuse)),
 	'parameters: those that every role may set weaken nothing');
 is($node->safe_psql('postgres', "$parameters AND (name ~ 'seed' OR short_desc ~* 'seed')"), '', 'parameters: none is a seed');
 my $load = 'SELECT dp.rho_of_epsilon(1, 0.1) > 0';

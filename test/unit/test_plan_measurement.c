@@ -112,7 +112,8 @@ add_part(trial *t, pe_sum sum, int m, bool identity)
 	t->part[p] = (pe_plan_part) {
 		.strategy = &t->strategy[p], .bound = pe_sum_bound(&t->sums, &sum), .is_signed = pe_sum_is_signed(&sum),
 		.cells = sum.kind == PE_SUM_UNITS ? m : 0, .lost = sum.kind == PE_SUM_LOST ? m : 0,
-		.distinct = sum.kind == PE_SUM_DISTINCT
+		.distinct = sum.kind == PE_SUM_DISTINCT,
+		.needs = pe_sum_is_of_cells(&sum) ? (uint16_t) sum.needs : 0, .lacks = sum.lacks
 	};
 	if (identity && is_of_number(&sum))
 	{
@@ -382,6 +383,25 @@ random_shares(trial *t)
 		t->part[p].share = (uint64_t) floor(weight[p] / sum * (double) PE_WHOLE_SHARE) - 1;
 }
 
+/* The rest of rows has the share of what they have not. */
+static void
+share_rest(trial *t)
+{
+	double		sum = 0;
+
+	for (int p = 0; p < t->parts; p++)
+		sum += t->sum[p].lacks == 0 ? (double) t->part[p].share : 0;
+	for (int p = 0; p < t->parts; p++)
+		t->part[p].share = t->sum[p].lacks != 0 ? 1 : (uint64_t) ((double) t->part[p].share / sum * ((double) PE_WHOLE_SHARE - 1e3));
+	for (int p = 0; p < t->parts; p++)
+		for (int r = 0; r < t->parts; r++)
+			if (t->sum[r].lacks != 0 && t->sum[p].lacks == 0 && (t->sum[r].lacks & ~t->part[p].needs) == 0)
+			{
+				t->part[r].share += t->part[p].share;
+				break;
+			}
+}
+
 static pe_plan *
 plan_of(const trial *t, pe_accounting accounting, double cost)
 {
@@ -410,6 +430,8 @@ check(trial *t, pe_neighbours neighbours, pe_accounting accounting)
 
 	t->rules.neighbours = neighbours;
 	random_shares(t);
+	if (t->sum[t->parts - 1].lacks != 0)
+		share_rest(t);
 	plan = plan_of(t, accounting, 0.25);
 	/* what is drawn is 2^lattice times the answers, for the sensitivity of the vector */
 	for (int p = 0; p < t->parts; p++)
@@ -507,6 +529,117 @@ test_rows(void **state)
 	/* the bounds of a count, a value and a square are reached in one row */
 	assert_true(closest > 1 - 1e-5);
 	assert_true(exact_parts > 10);
+}
+
+/* Rows without a number beside all: together they lose no more than the cost, and rows of each kind may lose all of it. */
+static void
+test_rest(void **state)
+{
+	static const pe_sum rest[] = {
+		{.kind = PE_SUM_ONE, .lacks = 1}, {.kind = PE_SUM_ONE, .lacks = 2}, {.kind = PE_SUM_ONE, .lacks = 3},
+		{.kind = PE_SUM_ONE, .needs = PE_HAS_NUMBER(0), .lacks = 2}, {.kind = PE_SUM_ONE, .needs = PE_HAS_CONDITION(0), .lacks = 1}
+	};
+
+	(void) state;
+	closest = 0;
+	worst = 1;
+	for (int round = 0; round < fewer(40, 10); round++)
+		for (int i = 0; i < lengthof(rest); i++)
+			for (int a = 0; a < lengthof(accountings); a++)
+			{
+				trial		t;
+
+				begin(&t, 2, 2, between(1, 2));
+				make_kinds(&t, false, t.rules.max_rows == 1);
+				add_part(&t, round % 2 == 0 ? one : there, 0, random_below(2));
+				add_part(&t, (rest[i].lacks & 1) != 0 ? value : long_square, 0, random_below(2));
+				if (rest[i].lacks == 3 || round % 3 == 0)
+					add_part(&t, product, 0, random_below(2));
+				if (round % 4 == 3)
+					add_part(&t, rest[(i + 1) % 3], 0, true);
+				add_part(&t, rest[i], 0, random_below(2));
+				list_contributions(&t);
+				check(&t, PE_ADD_REMOVE, accountings[a]);
+				free_trial(&t);
+			}
+	printf("rest: the most that is lost is %.9f of the cost\n", closest);
+	assert_true(closest > 1 - 1e-5);
+}
+
+/* What the parts that one row counts in have, for every set of numbers that it may have. */
+static double
+most_of_a_row(const pe_plan_part *part, int parts)
+{
+	double		most = 0;
+
+	for (unsigned has = 0; has < 8; has++)
+	{
+		double		sum = 0;
+
+		for (int i = 0; i < parts; i++)
+			if ((part[i].needs & ~has) == 0 && (part[i].lacks == 0 || (part[i].lacks & ~has) != 0))
+				sum += (double) part[i].share;
+		most = fmax(most, sum / (double) PE_WHOLE_SHARE);
+	}
+	return most;
+}
+
+static void
+test_shares_of_rows(void **state)
+{
+	int			held = 0;
+	int			more = 0;
+	int			strict = 0;
+	pe_plan_part part[PE_MOST_LACKS + 1];
+
+	(void) state;
+	for (int round = 0; round < 20000; round++)
+	{
+		int			parts = between(1, 6);
+		bool		single = round % 2 == 0;
+		double		most;
+		double		sum = 0;
+
+		for (int i = 0; i < parts; i++)
+		{
+			part[i] = (pe_plan_part) {.bound = 1, .share = (uint64_t) (uniform(.05, .6) * (double) PE_WHOLE_SHARE)};
+			if (random_below(2))
+				part[i].lacks = (uint16_t) (single ? 1 << between(0, 2) : between(1, 7));
+			else
+				part[i].needs = (uint16_t) between(0, 7);
+			sum += (double) part[i].share / (double) PE_WHOLE_SHARE;
+		}
+		most = most_of_a_row(part, parts);
+		if (fabs(most - 1) < 1e-9)
+			continue;
+		if (pe_plan_shares_hold(part, parts))
+		{
+			assert_true(most < 1);
+			held++;
+			more += sum > 1;
+		}
+		else if (single)
+			assert_true(most > 1);
+		else
+			strict += most < 1;
+	}
+	printf("shares hold in %d of 20000, in %d of them with more than the whole in all; in %d none is lost and they are refused\n", held, more, strict);
+	assert_true(more > 500);
+	/* rows of a number and of the rest have the whole each */
+	part[0] = (pe_plan_part) {.share = PE_WHOLE_SHARE, .needs = 5};
+	part[1] = (pe_plan_part) {.share = PE_WHOLE_SHARE, .lacks = 4};
+	assert_true(pe_plan_shares_hold(part, 2));
+	part[0].needs = 3;
+	assert_false(pe_plan_shares_hold(part, 2));
+	part[0].needs = 5;
+	part[1].lacks = 6;			/* both numbers: a row with one of them counts in both */
+	assert_false(pe_plan_shares_hold(part, 2));
+	for (int i = 0; i <= PE_MOST_LACKS; i++)
+		part[i] = (pe_plan_part) {.share = 1, .lacks = (uint16_t) (i + 1)};
+	assert_true(pe_plan_shares_hold(part, PE_MOST_LACKS));
+	assert_false(pe_plan_shares_hold(part, PE_MOST_LACKS + 1));
+	part[1].share = 0;
+	assert_false(pe_plan_shares_hold(part, 2));
 }
 
 /* People beside rows: at most m cells of a unit, each once. */
@@ -665,6 +798,7 @@ test_shares(void **state)
 	begin(&t, 2, 1, 1);
 	add_part(&t, one, 0, true);
 	add_part(&t, value, 0, true);
+	t.part[1].needs = 0;		/* what is not known of rows */
 	t.part[0].share = t.part[1].share = PE_WHOLE_SHARE / 2;
 	free_plan(plan_of(&t, PE_ZCDP, 1));
 	t.part[1].share++;
@@ -689,6 +823,17 @@ test_shares(void **state)
 	assert_true(pe_test_stops_with_bug(make_plan, &t));
 	t.part[1].cells = 0;
 	t.part[1].lost = -1;
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	/* a unit counts for any row of it; and none of the rest of rows becomes one that is counted */
+	t.part[1].lost = 1;
+	t.part[1].needs = 1;
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	t.part[1].lost = 0;
+	free_plan(plan_of(&t, PE_ZCDP, 1));
+	t.part[1].needs = 0;
+	t.part[1].lacks = 1;
+	free_plan(plan_of(&t, PE_ZCDP, 1));
+	t.rules.neighbours = PE_SUBSTITUTE;
 	assert_true(pe_test_stops_with_bug(make_plan, &t));
 	free_trial(&t);
 }
@@ -1169,6 +1314,14 @@ test_same_sums(void **state)
 	assert_false(pe_plan_is_of_sums(plan, &sums));
 	sum[tables - 1] = of->sum[0];
 	assert_true(pe_plan_is_of_sums(plan, &sums));
+	sum[tables - 1].lacks = 1;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sum[tables - 1] = of->sum[0];
+	plan->part[0].needs = 1;	/* of counts of all rows */
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	plan->part[0].needs = 0;
+	plan->part[1].needs = 1;
+	assert_true(pe_plan_is_of_sums(plan, &sums));
 	assert_true(pe_number_init(&sums.number[0], 0, 20, true, true));	/* twice the bound */
 	assert_false(pe_plan_is_of_sums(plan, &sums));
 	sums.number[0] = t.sums.number[0];
@@ -1239,6 +1392,9 @@ test_same_tables(void **state)
 	sum[0] = one;				/* which counts others too */
 	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
 	sum[0] = some;				/* which does not count all */
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	sum[0] = one;
+	sum[0].lacks = 1;			/* nor does this */
 	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
 	sum[0] = there;
 	set[1] = 2;					/* by other attributes */
@@ -1338,6 +1494,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_shares_of_rows),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_distinct),

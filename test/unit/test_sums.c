@@ -255,6 +255,8 @@ random_sum(const world *w, pe_sum *sum)
 	if (sum->kind == PE_SUM_UNITS && random_below(2))
 		sum->kind = PE_SUM_LOST;
 	sum->most = pe_sum_is_by_unit(sum) ? between(1, 5) : 0;
+	if (sum->kind == PE_SUM_ONE && w->sums.numbers > 0 && random_below(3) == 0)
+		sum->lacks = (uint16_t) between(1, (1 << w->sums.numbers) - 1);
 	if (sum->kind == PE_SUM_ONE || pe_sum_is_by_unit(sum))
 		return;
 	sum->a = (uint8_t) random_below(w->sums.numbers);
@@ -348,6 +350,14 @@ plain_weight(const pe_sums *sums, const pe_sum *sum, const int32_t *u, uint64_t 
 
 	for (int bit = 0; bit < 64; bit++)
 		counts &= (sum->needs >> bit & 1) == 0 || (has >> bit & 1) == 1;
+	if (sum->lacks != 0)
+	{
+		bool		all = true;
+
+		for (int n = 0; n < sums->numbers; n++)
+			all &= (sum->lacks >> n & 1) == 0 || (has & PE_HAS_NUMBER(n)) != 0;
+		counts &= !all;
+	}
 	if (!counts)
 		return 0;
 	switch (sum->kind)
@@ -709,6 +719,7 @@ check_accepted(world *w)
 		const pe_sum *sum = &w->sums.sum[s];
 
 		assert_true((sum->needs & ~known_bits(w)) == 0);
+		assert_true(sum->lacks == 0 || (sum->kind == PE_SUM_ONE && sum->lacks >> w->sums.numbers == 0));
 		assert_true(sum->by_atom == 0 || (pe_sum_is_of_cells(sum) && w->sums.atoms > 0));
 		assert_true(sum->kind != PE_SUM_DISTINCT || pe_sum_counted_attribute(sum) >= 0);
 		if (sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum))
@@ -775,8 +786,11 @@ test_fields(void **state)
 
 		random_world(&w);
 		sum = &w.sums.sum[random_below(w.sums.sums)];
-		switch (random_below(9))
+		switch (random_below(10))
 		{
+			case 8:
+				sum->lacks = (uint16_t) (1 << (sum->kind == PE_SUM_ONE ? w.sums.numbers : 0));
+				break;
 			case 0:
 				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_DISTINCT + 1);
 				break;

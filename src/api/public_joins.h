@@ -1,0 +1,26 @@
+/*
+ * public_joins.h
+ *	  The joins of a dataset, as far as they are public: who may read the catalog reads a view's definition.
+ */
+#ifndef PE_API_PUBLIC_JOINS_H
+#define PE_API_PUBLIC_JOINS_H
+
+#include "view/joins.h"
+
+typedef struct pe_public_joins
+{
+	char	   *dataset;
+	char	   *public_id;
+	char	   *unit;			/* an output; NULL: each row */
+	int64		cap;			/* datasets of one cap have the same */
+	pe_joins   *joins;			/* NULL: it is not joins alone, */
+	const char *why;			/* for that reason */
+} pe_public_joins;
+
+/*
+ * Under locks on the tables, which stay to the end of the transaction; and of another id than is
+ * asked for NULL, likewise if there is none of the name.  NULL as the id: any.
+ */
+extern pe_public_joins *pe_public_joins_load(const char *dataset, const char *id);
+
+#endif

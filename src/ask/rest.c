@@ -1,0 +1,353 @@
+/*
+ * rest.c
+ *	  Counts of some of the rows of others, and what is measured of the rest.
+ *	  See rest.h.
+ *
+ * With a the count of all rows, s_i of some, r_i of the rest and w the inverses
+ * of their variances, least squares gives
+ *
+ *		a:		the mean of a, weight w_a, and of every s_i + r_i, weight 1 / (1 / w_s + 1 / w_r)
+ *		s_i:	the mean of s_i, weight w_s, and of that a less r_i, weight w_r
+ *
+ * as each s_i and r_i stands in one equation beside a alone.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "ask/rest.h"
+#include "port/pg_bitutils.h"
+
+static const pe_sum *
+sum_of(const pe_aggregation *g, int part)
+{
+	return &g->needed.sum[g->source[part].sum];
+}
+
+static uint64
+numbers_of(const pe_sum *sum)
+{
+	return sum->needs & (PE_HAS_CONDITION(0) - 1);
+}
+
+/* The part that measures a sum by itself; -1: none. */
+static int
+part_of_sum(const pe_aggregation *g, int sum)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].sum == sum && g->source[i].row_of == NULL)
+			return i;
+	return -1;
+}
+
+bool
+pe_rest_is_any(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].is_rest)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------
+ * Parts
+ * ------------------------------------------------------------------
+ */
+
+bool
+pe_rest_is_of_groups(const pe_aggregation *g, int i)
+{
+	const pe_source_of_part *source = &g->source[i];
+	const pe_sum *sum = sum_of(g, i);
+
+	return sum->kind == PE_SUM_ONE && sum->needs < PE_HAS_ATTRIBUTE(0) && source->row_of == NULL && source->term < 0;
+}
+
+/* The same, without what was added here. */
+static bool
+counts_rows(const pe_aggregation *g, int i)
+{
+	return pe_rest_is_of_groups(g, i) && sum_of(g, i)->lacks == 0;
+}
+
+int
+pe_rest_all(const pe_aggregation *g, int i)
+{
+	for (int r = 0; r < g->parts; r++)
+		if (g->source[r].is_rest && (r == i || g->source[r].some == g->source[i].sum))
+			return part_of_sum(g, g->source[r].all);
+	return i;
+}
+
+/* The part that counts all rows that part i counts, and most others, for its numbers alone; -1: none. */
+static int
+find_all(const pe_aggregation *g, int i)
+{
+	const pe_sum *some = sum_of(g, i);
+	int			best = -1;
+
+	for (int j = 0; j < g->parts && counts_rows(g, i); j++)
+	{
+		const pe_sum *all = sum_of(g, j);
+
+		if (counts_rows(g, j) && (all->needs & ~some->needs) == 0 && all->needs != some->needs &&
+			all->needs - numbers_of(all) == some->needs - numbers_of(some) &&
+			(best < 0 || pg_popcount64(all->needs) < pg_popcount64(sum_of(g, best)->needs)))
+			best = j;
+	}
+	return best;
+}
+
+/* The sets of numbers that the rest lacks. */
+static int
+sets_lacking(const pe_aggregation *g)
+{
+	int			sets = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		int			first = 0;
+
+		while (sum_of(g, first)->lacks != sum_of(g, i)->lacks)
+			first++;
+		sets += first == i && sum_of(g, i)->lacks != 0;
+	}
+	return sets;
+}
+
+static void
+add_rest(pe_aggregation *g, int all, int some)
+{
+	pe_sum		sum = *sum_of(g, all);
+	int			n = g->needed.sums++;
+
+	sum.lacks = (uint16_t) (numbers_of(sum_of(g, some)) & ~sum.needs);
+	g->needed.sum[n] = sum;
+	g->together = repalloc(g->together, g->needed.sums * sizeof(int));
+	g->space_of = repalloc(g->space_of, g->needed.sums * sizeof(int));
+	g->together[n] = n;
+	g->space_of[n] = -1;
+	g->source[g->parts++] = (pe_source_of_part) {
+		.sum = n, .term = -1, .is_rest = true, .all = g->source[all].sum, .some = g->source[some].sum
+	};
+}
+
+void
+pe_rest_add(pe_aggregation *g)
+{
+	int			parts = g->parts;
+
+	if (g->asked.ask.accounting == PE_PURE || g->rules.neighbours != PE_ADD_REMOVE || g->of_series > 0 ||
+		pe_aggregation_asks_share(g) || pe_rest_is_any(g))
+		return;
+	for (int i = 0; i < parts; i++)
+	{
+		int			all = find_all(g, i);
+
+		if (all >= 0 && g->parts < PE_MAX_SUMS && g->needed.sums < PE_MAX_SUMS && sets_lacking(g) < PE_MOST_LACKS)
+			add_rest(g, all, i);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Estimates
+ * ------------------------------------------------------------------
+ */
+
+/* The weights of a: each rest and its part know something of it. */
+static void
+estimate_all(const pe_aggregation *g, int a, const double *variance, double *row)
+{
+	double		whole = 1 / variance[a];
+
+	for (int r = 0; r < g->parts; r++)
+		if (g->source[r].is_rest && part_of_sum(g, g->source[r].all) == a)
+			whole += 1 / (variance[r] + variance[part_of_sum(g, g->source[r].some)]);
+	row[a] = 1 / variance[a] / whole;
+	for (int r = 0; r < g->parts; r++)
+		if (g->source[r].is_rest && part_of_sum(g, g->source[r].all) == a)
+		{
+			int			s = part_of_sum(g, g->source[r].some);
+
+			row[r] = row[s] = 1 / (variance[r] + variance[s]) / whole;
+		}
+}
+
+/* Those of s, and of the rest itself, from the estimate of a. */
+static void
+estimate_some(const pe_aggregation *g, int s, int r, const double *of_all, const double *variance, double *mix)
+{
+	int			parts = g->parts;
+	double	   *some = mix + s * parts;
+	double	   *rest = mix + r * parts;
+	double		own = variance[r] / (variance[r] + variance[s]);
+
+	for (int p = 0; p < parts; p++)
+	{
+		some[p] = own * (p == s) + (1 - own) * (of_all[p] - (p == r));
+		rest[p] = of_all[p] - some[p];
+	}
+}
+
+void
+pe_rest_estimate(const pe_aggregation *g, const double *variance, double *mix)
+{
+	int			parts = g->parts;
+
+	memset(mix, 0, (size_t) parts * parts * sizeof(double));
+	for (int i = 0; i < parts; i++)
+		mix[i * parts + i] = 1;
+	for (int r = 0; r < parts; r++)
+		if (g->source[r].is_rest)
+		{
+			int			a = part_of_sum(g, g->source[r].all);
+
+			estimate_all(g, a, variance, mix + a * parts);
+			estimate_some(g, part_of_sum(g, g->source[r].some), r, mix + a * parts, variance, mix);
+		}
+}
+
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+#define STEPS 200
+
+/* The rest that has the share of part i beside it: no row of it has what i needs.  -1: none. */
+static int
+rest_beside(const pe_aggregation *g, int i)
+{
+	int			best = -1;
+
+	for (int r = 0; r < g->parts && pe_plan_part_is_of_rows(&g->part[i]); r++)
+		if (g->source[r].is_rest && (sum_of(g, r)->lacks & ~g->part[i].needs) == 0 &&
+			(best < 0 || g->source[r].some == g->source[i].sum ||
+			 (g->source[best].some != g->source[i].sum &&
+			  pg_popcount64(sum_of(g, r)->lacks) > pg_popcount64(sum_of(g, best)->lacks))))
+			best = r;
+	return best;
+}
+
+/* Where all or some are not measured there is no rest.  It stands behind the others, and has no cost. */
+static void
+drop_unneeded(pe_aggregation *g, const double *cost)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		if (!g->source[i].is_rest ||
+			(cost[part_of_sum(g, g->source[i].all)] > 0 && cost[part_of_sum(g, g->source[i].some)] > 0))
+		{
+			g->source[kept] = g->source[i];
+			g->part[kept++] = g->part[i];
+		}
+	g->parts = kept;
+}
+
+/* Whether a part's share is to be found: it has one, and is neither the rest nor all that there is a rest of. */
+static bool
+is_free(const pe_aggregation *g, int i)
+{
+	for (int r = 0; r < g->parts; r++)
+		if (g->source[r].is_rest && g->source[r].all == g->source[i].sum)
+			return false;
+	return !g->source[i].is_rest && pe_plan_part_is_of_rows(&g->part[i]);
+}
+
+typedef struct sharing
+{
+	const pe_aggregation *g;
+	const double *cost;
+	double	   *share;
+	double	   *variance;		/* of noise of the whole share 1 */
+	double	   *mix;
+	double	   *gain;			/* of each part: what a larger share makes less */
+} sharing;
+
+static void
+share_rest(sharing *s)
+{
+	const pe_aggregation *g = s->g;
+
+	for (int r = 0; r < g->parts; r++)
+		if (g->source[r].is_rest)
+			s->share[r] = 0;
+	for (int i = 0; i < g->parts; i++)
+		if (!g->source[i].is_rest && rest_beside(g, i) >= 0)
+			s->share[rest_beside(g, i)] += s->share[i];
+}
+
+/* d/ds of the sum of cost times variance, with the other sign: the weights are the best ones, and stay. */
+static void
+find_gains(sharing *s)
+{
+	int			parts = s->g->parts;
+
+	for (int p = 0; p < parts; p++)
+		s->variance[p] = s->share[p] > 0 ? 1 / s->share[p] : 0;
+	pe_rest_estimate(s->g, s->variance, s->mix);
+	for (int p = 0; p < parts; p++)
+	{
+		s->gain[p] = 0;
+		for (int i = 0; i < parts; i++)
+			s->gain[p] += s->cost[i] * pow(s->mix[i * parts + p] * s->variance[p], 2);
+	}
+}
+
+/*
+ * Optimal designs are found by multiplying by roots of gains: each step is no
+ * worse than the last (Yu, "Monotonic convergence of a general algorithm for
+ * computing optimal designs", 2010).
+ */
+static void
+improve(sharing *s)
+{
+	const pe_aggregation *g = s->g;
+	double		before = 0;
+	double		after = 0;
+
+	find_gains(s);
+	for (int i = 0; i < g->parts; i++)
+		if (is_free(g, i))
+		{
+			int			r = rest_beside(g, i);
+
+			before += s->share[i];
+			s->share[i] *= sqrt(s->gain[i] + (r >= 0 ? s->gain[r] : 0));
+			after += s->share[i];
+		}
+	for (int i = 0; i < g->parts; i++)
+		if (is_free(g, i) && after > 0)
+			s->share[i] *= before / after;
+	share_rest(s);
+}
+
+void
+pe_rest_share(pe_aggregation *g, const double *cost)
+{
+	int			parts;
+	sharing		s = {.g = g, .cost = cost};
+
+	drop_unneeded(g, cost);
+	if (!pe_rest_is_any(g))
+		return;
+	parts = g->parts;
+	s.share = pe_alloc(4 * parts, sizeof(double));
+	s.variance = s.share + parts;
+	s.gain = s.variance + parts;
+	s.mix = pe_alloc((size_t) parts * parts, sizeof(double));
+	for (int i = 0; i < parts; i++)
+		s.share[i] = (double) g->part[i].share;
+	share_rest(&s);
+	for (int step = 0; step < STEPS; step++)
+		improve(&s);
+	for (int i = 0; i < parts; i++)
+		if (is_free(g, i) && g->part[i].share > 0)
+			g->part[i].share = (uint64) fmax(1, floor(s.share[i] * (1 - 0x1p-32)));
+	for (int i = 0; i < parts; i++)
+		if (!g->source[i].is_rest && rest_beside(g, i) >= 0)
+			g->part[rest_beside(g, i)].share += g->part[i].share;
+	pe_free(s.mix);
+	pe_free(s.share);
+}

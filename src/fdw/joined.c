@@ -1,0 +1,814 @@
+/*
+ * joined.c
+ *	  Which dataset a SELECT on joined tables asks.  See joined.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "api/public_cells.h"
+#include "api/public_joins.h"
+#include "fdw/joined.h"
+#include "fdw/join_question.h"
+#include "fdw/table_options.h"
+#include "server/compat.h"
+
+/* The most tables of a SELECT: the ways in which tables of one name stand for those of a view are tried. */
+#define MOST_TABLES 24
+#define MOST_TRIES 10000
+
+/* ------------------------------------------------------------------
+ * The question
+ * ------------------------------------------------------------------
+ */
+
+static int
+table_of(const pe_join_question *q, int number)
+{
+	for (int i = 0; i < q->tables; i++)
+		if (q->table[i].number == number)
+			return i;
+	elog(ERROR, "relation %d of a join is not there", number);
+}
+
+/* A column, through what changes no byte of it. */
+static const Var *
+bare_column(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return IsA(node, Var) && ((Var *) node)->varattno > 0 ? (Var *) node : NULL;
+}
+
+/* An equality of the server's own; char(n) ignores blanks, and a collation may ignore more. */
+static bool
+is_equality(const OpExpr *test)
+{
+	Oid			left;
+	Oid			right;
+	char	   *name;
+
+	if (test->opno >= FirstNormalObjectId || list_length(test->args) != 2)
+		return false;
+	op_input_types(test->opno, &left, &right);
+	name = get_opname(test->opno);
+	return name != NULL && strcmp(name, "=") == 0 && left != BPCHAROID && right != BPCHAROID &&
+		left != NUMERICOID && left != FLOAT4OID && left != FLOAT8OID &&
+		(!OidIsValid(test->inputcollid) || get_collation_isdeterministic(test->inputcollid));
+}
+
+/* Whether a conjunct is an equality of columns of two tables. */
+static bool
+is_join_condition(const pe_join_question *q, Node *node, pe_join_column *one, pe_join_column *other)
+{
+	const OpExpr *test = (const OpExpr *) node;
+	const Var  *left;
+	const Var  *right;
+
+	if (!IsA(node, OpExpr) || !is_equality(test))
+		return false;
+	left = bare_column(linitial(test->args));
+	right = bare_column(lsecond(test->args));
+	if (left == NULL || right == NULL || left->varno == right->varno)
+		return false;
+	*one = (pe_join_column) {table_of(q, left->varno), left->varattno};
+	*other = (pe_join_column) {table_of(q, right->varno), right->varattno};
+	return true;
+}
+
+static pe_join_condition *
+make_condition(pe_join_column one, pe_join_column other, Node *test)
+{
+	pe_join_condition *condition = palloc(sizeof(*condition));
+
+	*condition = (pe_join_condition) {one, other, test};
+	return condition;
+}
+
+/* Conditions of WHERE and inner joins: equalities of tables that are all there, and tests. */
+static void
+take_where(pe_join_question *q, List *where)
+{
+	ListCell   *cell;
+
+	foreach(cell, where)
+	{
+		pe_join_column one;
+		pe_join_column other;
+
+		if (is_join_condition(q, lfirst(cell), &one, &other) &&
+			!q->table[one.table].is_optional && !q->table[other.table].is_optional)
+			q->equalities = lappend(q->equalities, make_condition(one, other, lfirst(cell)));
+		else
+			q->tests = lappend(q->tests, lfirst(cell));
+	}
+}
+
+static void
+take_optional(pe_join_question *q, List *optional)
+{
+	ListCell   *cell;
+	ListCell   *test;
+
+	foreach(cell, optional)
+	{
+		int			t = table_of(q, intVal(linitial(lfirst_node(List, cell))));
+
+		q->table[t].is_optional = true;
+		foreach(test, lsecond_node(List, lfirst_node(List, cell)))
+		{
+			pe_join_column one;
+			pe_join_column other;
+
+			if (is_join_condition(q, lfirst(test), &one, &other))
+				q->table[t].on = lappend(q->table[t].on, make_condition(one, other, lfirst(test)));
+			else
+				q->table[t].has_other_on = true;
+		}
+	}
+}
+
+static pe_join_question *
+question_of(const pe_scan_plan *plan)
+{
+	pe_join_question *q = palloc0(sizeof(*q));
+	ListCell   *cell;
+
+	q->table = palloc0(list_length(plan->tables) * sizeof(pe_question_table));
+	foreach(cell, plan->tables)
+	{
+		pe_question_table *t = &q->table[q->tables++];
+
+		t->number = intVal(linitial(lfirst_node(List, cell)));
+		t->relation = (Oid) intVal(lsecond(lfirst_node(List, cell)));
+		t->is_looked_up = intVal(lthird(lfirst_node(List, cell))) != 0;
+		t->base = pe_fdw_base_table(t->relation);
+		t->bound = pe_fdw_datasets(t->relation);
+		if (t->base == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("foreign table \"%s\" is no longer one of dp.expose_tables", get_rel_name(t->relation)),
+					 errdetail("Nothing was charged.")));
+	}
+	take_optional(q, plan->optional);
+	take_where(q, plan->where);
+	q->used = pull_var_clause((Node *) list_concat_copy(q->tests, plan->targets),
+							  PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	return q;
+}
+
+/* ------------------------------------------------------------------
+ * Columns that are equal
+ * ------------------------------------------------------------------
+ */
+
+typedef struct classes
+{
+	int			count;
+	pe_join_column column[MOST_TABLES * 16];
+	int			leader[MOST_TABLES * 16];
+} classes;
+
+static int
+place_of(classes *c, pe_join_column column)
+{
+	for (int i = 0; i < c->count; i++)
+		if (c->column[i].table == column.table && c->column[i].number == column.number)
+			return i;
+	if (c->count == lengthof(c->column))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many equalities in a join of a dataset's tables")));
+	c->column[c->count] = column;
+	c->leader[c->count] = c->count;
+	return c->count++;
+}
+
+static bool
+are_equal(classes *c, pe_join_column one, pe_join_column other)
+{
+	int			i = place_of(c, one);
+	int			j = place_of(c, other);
+
+	return c->leader[i] == c->leader[j];
+}
+
+static void
+unite(classes *c, pe_join_column one, pe_join_column other)
+{
+	int			from = c->leader[place_of(c, one)];
+	int			to = c->leader[place_of(c, other)];
+
+	for (int i = 0; i < c->count; i++)
+		if (c->leader[i] == from)
+			c->leader[i] = to;
+}
+
+static void
+unite_links(classes *c, List *equalities)
+{
+	ListCell   *cell;
+
+	foreach(cell, equalities)
+	{
+		const pe_join_equality *e = lfirst(cell);
+
+		unite(c, (pe_join_column) {e->one, e->one_column}, (pe_join_column) {e->other, e->other_column});
+	}
+}
+
+/* ------------------------------------------------------------------
+ * A dataset, and a way in which tables of the question stand for its own
+ * ------------------------------------------------------------------
+ */
+
+typedef struct trial
+{
+	const pe_join_question *q;
+	const pe_public_joins *candidate;
+	const pe_joins *joins;
+	const pe_join_spine *spine;
+	int		   *as;				/* of each table of the question: the dataset's; -1: none yet */
+	int		   *is;				/* of each of the dataset's: the question's; -1: it is not joined */
+	int			tries;
+} trial;
+
+/* A column of the question as one of the dataset's tables; number 0: the base table has none of the name. */
+static pe_join_column
+mapped(const trial *t, pe_join_column column)
+{
+	const pe_question_table *table = &t->q->table[column.table];
+	int			as = t->as[column.table];
+
+	return (pe_join_column) {
+		as, get_attnum(t->joins->table[as].relation, pe_fdw_column_name(table->relation, column.number))
+	};
+}
+
+static pe_join_condition
+mapped_condition(const trial *t, const pe_join_condition *condition)
+{
+	return (pe_join_condition) {mapped(t, condition->one), mapped(t, condition->other), condition->test};
+}
+
+static bool
+is_link(const pe_join_condition *c, const pe_join_equality *e)
+{
+	return (c->one.table == e->one && c->one.number == e->one_column &&
+			c->other.table == e->other && c->other.number == e->other_column) ||
+		(c->one.table == e->other && c->one.number == e->other_column &&
+		 c->other.table == e->one && c->other.number == e->one_column);
+}
+
+/* Whether ON of an optional table is its link, no more and no less. */
+static bool
+is_same_on(const trial *t, const pe_question_table *table, const pe_join_link *link)
+{
+	Bitmapset  *found = NULL;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	foreach(cell, table->on)
+	{
+		pe_join_condition c = mapped_condition(t, lfirst(cell));
+		int			at = -1;
+
+		foreach(inner, link->equalities)
+			if (is_link(&c, lfirst(inner)))
+				at = foreach_current_index(inner);
+		if (at < 0)
+			return false;
+		found = bms_add_member(found, at);
+	}
+	return !table->has_other_on && bms_num_members(found) == list_length(link->equalities);
+}
+
+static bool
+are_implied(classes *c, List *equalities)
+{
+	ListCell   *cell;
+
+	foreach(cell, equalities)
+	{
+		const pe_join_equality *e = lfirst(cell);
+
+		if (!are_equal(c, (pe_join_column) {e->one, e->one_column}, (pe_join_column) {e->other, e->other_column}))
+			return false;
+	}
+	return true;
+}
+
+/* Whether each table is looked up as in the dataset. */
+static bool
+has_links(const trial *t)
+{
+	classes    *c = palloc0(sizeof(*c));
+	ListCell   *cell;
+
+	foreach(cell, t->q->equalities)
+	{
+		pe_join_condition e = mapped_condition(t, lfirst(cell));
+
+		unite(c, e.one, e.other);
+	}
+	for (int i = 0; i < t->joins->tables; i++)
+	{
+		const pe_join_link *link = &t->spine->link[i];
+		int			parent = -1;
+
+		if (t->is[i] < 0 || i == t->spine->table)
+			continue;
+		while ((parent = bms_next_member(link->parents, parent)) >= 0)
+			if (t->is[parent] < 0)
+				return false;
+		if (t->q->table[t->is[i]].is_optional
+			? !is_same_on(t, &t->q->table[t->is[i]], link) : !are_implied(c, link->equalities))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The spine is on no optional side, and in no IN or EXISTS, which is an inner join only where what
+ * it looks up is there once at most.
+ */
+static bool
+has_spine(const trial *t)
+{
+	int			spine = t->is[t->spine->table];
+
+	return spine >= 0 && !t->q->table[spine].is_optional && !t->q->table[spine].is_looked_up;
+}
+
+/* Equalities of the question that do not follow from links: tests of the row. */
+static List *
+other_equalities(const trial *t)
+{
+	classes    *c = palloc0(sizeof(*c));
+	List	   *others = NIL;
+	ListCell   *cell;
+
+	for (int i = 0; i < t->joins->tables; i++)
+		if (t->is[i] >= 0 && !t->q->table[t->is[i]].is_optional)
+			unite_links(c, t->spine->link[i].equalities);
+	foreach(cell, t->q->equalities)
+	{
+		pe_join_condition e = mapped_condition(t, lfirst(cell));
+
+		if (are_equal(c, e.one, e.other))
+			continue;
+		unite(c, e.one, e.other);
+		others = lappend(others, lfirst(cell));
+	}
+	return others;
+}
+
+/* Tables without which a test is not true. */
+static Bitmapset *
+tables_of_tests(const trial *t, List *others)
+{
+	List	   *tests = list_copy(t->q->tests);
+	Relids		strict;
+	Bitmapset  *tables = NULL;
+	ListCell   *cell;
+
+	foreach(cell, others)
+		tests = lappend(tests, ((pe_join_condition *) lfirst(cell))->test);
+	strict = find_nonnullable_rels((Node *) tests);
+	for (int i = 0; i < t->q->tables; i++)
+		if (bms_is_member(t->q->table[i].number, strict))
+			tables = bms_add_member(tables, t->as[i]);
+	return tables;
+}
+
+/* What is there whenever some tables are: see joined.h. */
+static Bitmapset *
+closure(const trial *t, Bitmapset *tables)
+{
+	Bitmapset  *there = bms_add_member(bms_copy(tables), t->spine->table);
+	int			before;
+
+	do
+	{
+		before = bms_num_members(there);
+		for (int i = 0; i < t->joins->tables; i++)
+		{
+			const pe_join_link *link = &t->spine->link[i];
+
+			if (i == t->spine->table)
+				continue;
+			if (bms_is_member(i, there))
+				there = bms_add_members(there, link->parents);
+			else if (link->refers && bms_is_subset(link->parents, there))
+				there = bms_add_member(there, i);
+		}
+	} while (bms_num_members(there) > before);
+	return there;
+}
+
+/* Of the rows that are left: what is there in all of them; NULL: the dataset has others. */
+static Bitmapset *
+tables_there(const trial *t, List *others)
+{
+	Bitmapset  *tests = tables_of_tests(t, others);
+	Bitmapset  *asked = bms_copy(tests);
+	Bitmapset  *had = bms_copy(tests);
+
+	for (int i = 0; i < t->joins->tables; i++)
+	{
+		if (t->is[i] >= 0 && !t->q->table[t->is[i]].is_optional)
+			asked = bms_add_member(asked, i);
+		if (!t->joins->table[i].is_outer)
+			had = bms_add_member(had, i);
+	}
+	asked = closure(t, asked);
+	return bms_equal(asked, closure(t, had)) ? asked : NULL;
+}
+
+/* ------------------------------------------------------------------
+ * Columns of the dataset
+ * ------------------------------------------------------------------
+ */
+
+/* Outputs that are this column in every row that is left: itself, or one that equals it where both tables are there. */
+static List *
+outputs_of(const trial *t, const Bitmapset *there, pe_join_column column)
+{
+	classes    *c = palloc0(sizeof(*c));
+	List	   *names = NIL;
+	List	   *others = NIL;
+	Oid			type = get_atttype(t->joins->table[column.table].relation, column.number);
+	int			i = -1;
+
+	while ((i = bms_next_member(there, i)) >= 0)
+		unite_links(c, t->spine->link[i].equalities);
+	for (int o = 0; o < t->joins->outputs; o++)
+	{
+		const pe_join_output *output = &t->joins->output[o];
+		pe_join_column theirs = {output->table, output->column};
+
+		if (theirs.table == column.table && theirs.number == column.number)
+			names = lappend(names, output->name);
+		else if (are_equal(c, theirs, column) &&
+				 get_atttype(t->joins->table[theirs.table].relation, theirs.number) == type)
+			others = lappend(others, output->name);
+	}
+	return list_concat(names, others);
+}
+
+/* A way that fits. */
+typedef struct fit
+{
+	const pe_public_joins *candidate;
+	Oid			relation;		/* the foreign table of the spine */
+	List	   *others;			/* pe_join_condition * */
+	List	   *columns;		/* Var *, each once, */
+	List	   *outputs;		/* and of each a list of names */
+	const Var  *missing;		/* one that is no output */
+	bool		is_missing_key; /* its table has others */
+} fit;
+
+static bool
+has_column(List *columns, const Var *column)
+{
+	ListCell   *cell;
+
+	foreach(cell, columns)
+		if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
+			return true;
+	return false;
+}
+
+static fit *
+fit_of(const trial *t, List *others, const Bitmapset *there)
+{
+	fit		   *f = palloc0(sizeof(*f));
+	List	   *used = list_copy(t->q->used);
+	ListCell   *cell;
+
+	f->candidate = t->candidate;
+	f->relation = t->q->table[t->is[t->spine->table]].relation;
+	f->others = others;
+	foreach(cell, others)
+		used = list_concat(used, pull_var_clause(((pe_join_condition *) lfirst(cell))->test, 0));
+	foreach(cell, used)
+	{
+		const Var  *var = lfirst_node(Var, cell);
+		pe_join_column column = {table_of(t->q, var->varno), var->varattno};
+		List	   *names;
+
+		if (has_column(f->columns, var))
+			continue;
+		column = mapped(t, column);
+		names = column.number > 0 ? outputs_of(t, there, column) : NIL;
+		if (names == NIL && f->missing == NULL)
+			f->missing = var;
+		f->columns = lappend(f->columns, (void *) var);
+		f->outputs = lappend(f->outputs, names);
+	}
+	return f;
+}
+
+/* ------------------------------------------------------------------
+ * The search
+ * ------------------------------------------------------------------
+ */
+
+static fit *
+check_trial(const trial *t)
+{
+	List	   *others;
+	Bitmapset  *there;
+
+	if (!has_spine(t) || !has_links(t))
+		return NULL;
+	others = other_equalities(t);
+	there = tables_there(t, others);
+	return there != NULL ? fit_of(t, others, there) : NULL;
+}
+
+/* Tables of one name are tried for each other. */
+static fit *
+try_tables(trial *t, int table)
+{
+	fit		   *found = NULL;
+
+	if (table == t->q->tables)
+		return check_trial(t);
+	for (int i = 0; found == NULL && i < t->joins->tables; i++)
+	{
+		if (t->is[i] >= 0 || strcmp(t->joins->table[i].name, t->q->table[table].base) != 0)
+			continue;
+		if (++t->tries > MOST_TRIES)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a table is joined too often to find the dataset"),
+					 errdetail("Nothing was charged.")));
+		t->as[table] = i;
+		t->is[i] = table;
+		found = try_tables(t, table + 1);
+		t->is[i] = -1;
+	}
+	return found;
+}
+
+static fit *
+try_candidate(const pe_join_question *q, const pe_public_joins *candidate)
+{
+	const pe_joins *joins = candidate->joins;
+	fit		   *found = NULL;
+
+	for (int s = 0; joins != NULL && found == NULL && s < joins->spines; s++)
+	{
+		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s]};
+
+		t.as = palloc(q->tables * sizeof(int));
+		t.is = palloc(joins->tables * sizeof(int));
+		memset(t.is, -1, joins->tables * sizeof(int));
+		found = try_tables(&t, 0);
+	}
+	return found;
+}
+
+static bool
+is_bound_everywhere(const pe_join_question *q, const pe_public_joins *dataset)
+{
+	for (int i = 0; i < q->tables; i++)
+	{
+		bool		found = false;
+		ListCell   *cell;
+
+		foreach(cell, q->table[i].bound)
+			found = found || strcmp(((pe_bound_dataset *) lfirst(cell))->id, dataset->public_id) == 0;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* All that some table is bound to and that are registered still. */
+static List *
+bound_datasets(const pe_join_question *q)
+{
+	List	   *loaded = NIL;
+	ListCell   *cell;
+
+	for (int i = 0; i < q->tables; i++)
+		foreach(cell, q->table[i].bound)
+		{
+			const pe_bound_dataset *bound = lfirst(cell);
+			pe_public_joins *joins = NULL;
+			ListCell   *inner;
+			bool		is_known = false;
+
+			foreach(inner, loaded)
+				is_known = is_known || strcmp(((pe_public_joins *) lfirst(inner))->public_id, bound->id) == 0;
+			if (!is_known)
+				joins = pe_public_joins_load(bound->name, bound->id);
+			if (joins != NULL)
+				loaded = lappend(loaded, joins);
+		}
+	return loaded;
+}
+
+/* Those that have all columns, if any has. */
+static List *
+complete_ones(List *fits)
+{
+	List	   *complete = NIL;
+	ListCell   *cell;
+
+	foreach(cell, fits)
+		if (((fit *) lfirst(cell))->missing == NULL)
+			complete = lappend(complete, lfirst(cell));
+	return complete != NIL ? complete : fits;
+}
+
+static void __attribute__((noreturn))
+refuse_several(List *fits)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	initStringInfo(&names);
+	foreach(cell, fits)
+		appendStringInfo(&names, "%s\"%s\"", cell == list_head(fits) ? "" : ", ",
+						 ((fit *) lfirst(cell))->candidate->dataset);
+	ereport(ERROR,
+			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
+			 errmsg("several datasets have the rows of this SELECT: %s", names.data),
+			 errdetail("They may cut the rows of a unit in other ways. Nothing was charged."),
+			 errhint("Use tables of dp.expose_tables in a schema of one of these datasets, "
+					 "or its relation of dp.expose.")));
+	pg_unreachable();
+}
+
+static void
+check_columns(const pe_join_question *q, const fit *f)
+{
+	const pe_question_table *table;
+	char	   *name;
+
+	if (f->missing == NULL)
+		return;
+	table = &q->table[table_of(q, f->missing->varno)];
+	name = get_attname(table->relation, f->missing->varattno, false);
+	pe_refuse_translation(psprintf("column \"%s\" of \"%s\" outside of a join's condition", name,
+								   get_rel_name(table->relation)),
+						  psprintf("It is a key of dataset \"%s\", for equalities that join tables. The owner can "
+								   "add it to the view and declare it as an attribute.", f->candidate->dataset));
+}
+
+/* ------------------------------------------------------------------
+ * What is seen
+ * ------------------------------------------------------------------
+ */
+
+/* The first of some outputs that is the unit or an attribute that is declared; else the first. */
+static char *
+declared_one(const pe_public_dataset *declared, List *names)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		if (declared->unit != NULL && strcmp(declared->unit, lfirst(cell)) == 0)
+			return lfirst(cell);
+		for (int i = 0; i < declared->attributes; i++)
+			if (strcmp(declared->attribute[i].name, lfirst(cell)) == 0)
+				return lfirst(cell);
+	}
+	return linitial(names);
+}
+
+static const pe_public_dataset *
+declared_of(const fit *f)
+{
+	List	   *names = NIL;
+	char	  **name;
+	ListCell   *cell;
+
+	foreach(cell, f->outputs)
+		names = list_concat(names, lfirst_node(List, cell));
+	name = palloc((list_length(names) + 1) * sizeof(char *));
+	foreach(cell, names)
+		name[foreach_current_index(cell)] = lfirst(cell);
+	return pe_public_load(f->candidate->dataset, name, list_length(names));
+}
+
+static pe_seen *
+seen_of(const pe_join_question *q, const fit *f)
+{
+	pe_seen    *seen = palloc0(sizeof(*seen));
+	const pe_public_dataset *declared = declared_of(f);
+	ListCell   *cell;
+
+	seen->relation = f->relation;
+	seen->dataset = f->candidate->dataset;
+	seen->id = f->candidate->public_id;
+	seen->columns = CreateTemplateTupleDesc(list_length(f->columns));
+	seen->attribute = palloc0((list_length(f->columns) + 1) * sizeof(char *));
+	foreach(cell, f->columns)
+	{
+		const Var  *var = lfirst_node(Var, cell);
+		int			n = foreach_current_index(cell);
+
+		TupleDescInitEntry(seen->columns, n + 1,
+						   get_attname(q->table[table_of(q, var->varno)].relation, var->varattno, false),
+						   var->vartype, var->vartypmod, 0);
+		TupleDescInitEntryCollation(seen->columns, n + 1, var->varcollid);
+		seen->attribute[n] = declared_one(declared, list_nth_node(List, f->outputs, n));
+	}
+	return seen;
+}
+
+/* Columns of tables become those of what is seen. */
+static Node *
+over_seen(Node *node, void *context)
+{
+	const fit  *f = context;
+	const Var  *var = (const Var *) node;
+	ListCell   *cell;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, over_seen, context);
+	foreach(cell, f->columns)
+	{
+		const Var  *column = lfirst_node(Var, cell);
+
+		if (column->varno == var->varno && column->varattno == var->varattno)
+			return (Node *) makeVar(1, foreach_current_index(cell) + 1, var->vartype, var->vartypmod,
+									var->varcollid, 0);
+	}
+	elog(ERROR, "column %d of relation %d is not seen", var->varattno, (int) var->varno);
+}
+
+static pe_scan_plan *
+plan_over(const pe_scan_plan *plan, const pe_join_question *q, const fit *f)
+{
+	pe_scan_plan *over = palloc(sizeof(*over));
+	List	   *where = list_copy(q->tests);
+	ListCell   *cell;
+
+	foreach(cell, f->others)
+		where = lappend(where, ((pe_join_condition *) lfirst(cell))->test);
+	*over = *plan;
+	over->relation = f->relation;
+	over->where = (List *) over_seen((Node *) where, (void *) f);
+	over->targets = (List *) over_seen((Node *) plan->targets, (void *) f);
+	over->joined = plan;
+	return over;
+}
+
+/* As in all SELECTs on a dataset, rows without a unit do not count; here the tables look as if they did. */
+static void
+tell_absent_units(const pe_public_joins *dataset)
+{
+	for (int o = 0; dataset->unit != NULL && o < dataset->joins->outputs; o++)
+		if (strcmp(dataset->joins->output[o].name, dataset->unit) == 0 && !dataset->joins->output[o].is_there)
+			ereport(NOTICE,
+					(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
+}
+
+pe_seen *
+pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
+{
+	pe_join_question *q;
+	List	   *bound;
+	List	   *fits = NIL;
+	ListCell   *cell;
+
+	if (list_length(plan->tables) > MOST_TABLES)
+		pe_refuse_translation(psprintf("a join of more than %d tables", MOST_TABLES), "Join fewer tables.");
+	q = question_of(plan);
+	bound = bound_datasets(q);
+	foreach(cell, bound)
+	{
+		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell)) : NULL;
+
+		if (found != NULL)
+			fits = lappend(fits, found);
+	}
+	if (fits == NIL)
+		pe_joined_refuse(q, bound);
+	fits = complete_ones(fits);
+	if (list_length(fits) > 1)
+		refuse_several(fits);
+	check_columns(q, linitial(fits));
+	tell_absent_units(((fit *) linitial(fits))->candidate);
+	*joined = plan_over(plan, q, linitial(fits));
+	return seen_of(q, linitial(fits));
+}

@@ -1,0 +1,2 @@
+-- as curator
+SELECT dp.set_example('people', 'people')
