@@ -329,7 +329,8 @@ read_interval(const pe_literal *literal, pe_compared *c, pe_text_error *error)
 	interval = DirectFunctionCall3(interval_in, CStringGetDatum(literal->text), ObjectIdGetDatum(InvalidOid),
 								   Int32GetDatum(-1));
 	return pe_compared_interval(DatumGetIntervalP(interval), of_timestamptz, &c->above[2]) ||
-		fail(error, "an interval has no fixed length", of_timestamptz ? "Use hours: '24 hours'." : "Use days: '30 days'.");
+		fail(error, "an interval has no fixed length",
+			 of_timestamptz ? "Use hours: '24 hours'." : "Use days: '30 days'.");
 }
 
 static bool
@@ -358,7 +359,8 @@ read_more(const pe_compared_text *given, pe_compared_kind kind, pe_compared *c, 
 
 /* A factor of floats stands on the right side. */
 static bool
-read_factors(const pe_compared_text *given, pe_compared_kind kind, pe_compared *c, bool *exchanged, pe_text_error *error)
+read_factors(const pe_compared_text *given, pe_compared_kind kind, pe_compared *c, bool *exchanged,
+			 pe_text_error *error)
 {
 	double		number[2] = {1, 1};
 
@@ -386,8 +388,9 @@ name_of(const pe_compared_sides *sides)
 	initStringInfo(&text);
 	for (int side = 0; side < 2; side++)
 	{
-		appendStringInfo(&text, "%s%s%s", side == 1 ? " <=> " : "", sides->factor[side] != NULL ? sides->factor[side] : "",
-						 sides->factor[side] != NULL ? " * " : "");
+		appendStringInfoString(&text, side == 1 ? " <=> " : "");
+		if (sides->factor[side] != NULL)
+			appendStringInfo(&text, "%s * ", sides->factor[side]);
 		appendStringInfoChar(&text, '"');
 		for (const char *c = sides->name[side]; *c != '\0'; c++)
 			appendStringInfo(&text, *c == '"' ? "\"\"" : "%c", *c);

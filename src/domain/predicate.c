@@ -660,7 +660,11 @@ add_distinct(parser *p, const pe_declared *found, bool negated, size_t position)
 	if (leaf == NULL)
 		return false;
 	for (int32_t cell = 0; cell < leaf->cells; cell++)
-		leaf->truth[cell] = (cell != PE_COMPARED_EQUAL && cell != PE_COMPARED_BOTH_NULL) != negated ? PE_TRUE : PE_FALSE;
+	{
+		bool		distinct = cell != PE_COMPARED_EQUAL && cell != PE_COMPARED_BOTH_NULL;
+
+		leaf->truth[cell] = distinct != negated ? PE_TRUE : PE_FALSE;
+	}
 	return true;
 }
 

@@ -50,10 +50,9 @@ scaled(Numeric value, Numeric factor, Numeric more)
 static int
 compare_numerics(const pe_comparison_reader *r, Datum a, Datum b)
 {
-	int			order = DatumGetInt32(DirectFunctionCall2(numeric_cmp,
-														  NumericGetDatum(scaled(numeric_of(r->type[0], a), r->left, NULL)),
-														  NumericGetDatum(scaled(numeric_of(r->type[1], b), r->right,
-																				 r->more))));
+	Numeric		left = scaled(numeric_of(r->type[0], a), r->left, NULL);
+	Numeric		right = scaled(numeric_of(r->type[1], b), r->right, r->more);
+	int			order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(left), NumericGetDatum(right)));
 
 	return (int) (order > 0) - (int) (order < 0);
 }

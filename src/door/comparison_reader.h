@@ -25,7 +25,10 @@ typedef struct pe_comparison_reader
 	Numeric		more;
 } pe_comparison_reader;
 
-/* Prepares it in the current memory context; the comparison lives as long.  False if the types are others than it needs. */
+/*
+ * Prepares it in the current memory context; the comparison lives as long.
+ * False if the types are others than it needs.
+ */
 extern bool pe_comparison_reader_init(pe_comparison_reader *reader, const pe_comparison *comparison, Oid a, Oid b);
 
 /* The cell. */

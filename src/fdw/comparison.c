@@ -380,8 +380,8 @@ compare_floats(pe_sight *s, Node *left, Node *right, pe_compared *c, bool *excha
 	double		plus[2];
 	int			side;
 
-	if (!float_side(s, left, &column[0], &times[0], &plus[0]) || !float_side(s, right, &column[1], &times[1], &plus[1]) ||
-		column[0] == column[1])
+	if (!float_side(s, left, &column[0], &times[0], &plus[0]) ||
+		!float_side(s, right, &column[1], &times[1], &plus[1]) || column[0] == column[1])
 		return false;
 	*exchanged = times[0] != 1 || plus[0] != 0;
 	if (*exchanged && (times[1] != 1 || plus[1] != 0))
