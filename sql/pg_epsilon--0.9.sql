@@ -890,7 +890,7 @@ COMMENT ON COLUMN dp.datasets.delta_share IS 'part of the cap''s delta for charg
 COMMENT ON COLUMN dp.attributes.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.attributes.attribute IS 'the column';
 COMMENT ON COLUMN dp.attributes.type IS 'its type';
-COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins; open: neither, and the column can only be asked for its keys or bounds';
+COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins; open: neither, and the column can be asked for its keys or bounds, compared with values, and grouped by in SELECT';
 COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other values and NULL included';
 COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins; NULL where there are none';
 COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';
@@ -1504,11 +1504,12 @@ COMMENT ON FUNCTION dp.quote_fit(text, text, text, text, text, double precision,
     'the same for one feature by its name, or several as an array literal';
 
 CREATE FUNCTION dp.keys(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
-        delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        predicate text DEFAULT NULL)
     RETURNS TABLE (key text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_keys' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name) IS
-    'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; the same request again is answered free';
+COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name, text) IS
+    'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; predicate: which rows count; the same request again is answered free';
 
 CREATE FUNCTION dp.bounds(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, budget name DEFAULT NULL, fresh boolean DEFAULT false)

@@ -55,8 +55,16 @@ typedef enum pe_reading
 	 * attributes but those watched; there is a cut
 	 */
 	PE_READ_SIZES,
-	PE_READ_KEYS,				/* a key that nobody has listed, which is counted: a pe_key_spec; always with a cut */
-	PE_READ_KEY_NAMES,			/* the same, but only those of some numbers: the numbers; likewise */
+	/*
+	 * a key that nobody has listed, which is counted: a pe_key_spec, and where a
+	 * predicate selects rows a selection as of PE_READ_SIZES; always with a cut
+	 */
+	PE_READ_KEYS,
+	/*
+	 * the same, but only those of some numbers: the numbers; likewise with a cut.
+	 * What a predicate looks at may stand behind the key, and is not looked at
+	 */
+	PE_READ_KEY_NAMES,
 	/*
 	 * a cell of each of several tables of a domain whose first attribute is a
 	 * period of time: a pe_periods_spec, tables and a selection; there is a cut
@@ -139,7 +147,7 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES and PE_READ_PERIODS */
+	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES and PE_READ_PERIODS; of keys what is watched */
 	int32_t		max_periods;	/* of PE_READ_PERIODS, and of PE_READ_SUMS of a series; 0: none */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */

@@ -6,7 +6,8 @@
  * Counts: where each row is a unit, the rows of each key.  Otherwise rows of units are collected as
  * rows in cells are, the number of a key being its cell; at the end each unit keeps each key
  * once, and of these the max_rows keys that rank first (domain/units.h).  So one unit adds 1
- * to at most max_rows counts, for any other rows.
+ * to at most max_rows counts, for any other rows.  A row that a predicate leaves out is one
+ * without a key.
  */
 #include <string.h>
 
@@ -71,13 +72,22 @@ spec_is_sound(const pe_key_spec *spec)
 		spec->limit >= 1 && spec->limit <= INT64_MAX;
 }
 
+/* What a predicate looks at spans no cells; without a predicate there is nothing. */
+static bool
+read_selection(pe_accumulator *a, const char *bytes, size_t size)
+{
+	return size == 0 || (pe_selection_read(&a->domain, &a->predicate, bytes, size) &&
+						 a->domain.attributes == 0 && a->predicate.steps != 0);
+}
+
 bool
 pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	if (!a->has_cut || size != sizeof(a->key_spec))
+	if (!a->has_cut || size < sizeof(a->key_spec))
 		return false;
-	memcpy(&a->key_spec, bytes, size);
-	if (!spec_is_sound(&a->key_spec))
+	memcpy(&a->key_spec, bytes, sizeof(a->key_spec));
+	if (!spec_is_sound(&a->key_spec) ||
+		!read_selection(a, bytes + sizeof(a->key_spec), size - sizeof(a->key_spec)))
 		return false;
 	pe_key_secret_init(&a->key_secret, &a->keys);
 	pe_key_counts_init(&a->key_counts, (size_t) a->key_spec.limit);
@@ -144,6 +154,8 @@ pe_keys_end(pe_accumulator *a)
 	pe_key_names_free(&a->key_names);
 	pe_units_free(&a->units);
 	pe_free(a->key_number);
+	pe_predicate_free(&a->predicate);
+	pe_domain_free(&a->domain);
 }
 
 static void

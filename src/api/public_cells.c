@@ -21,6 +21,7 @@
 
 #include "api/public_cells.h"
 #include "ask/complete.h"
+#include "ask/literals.h"
 #include "domain/literal.h"
 #include "ledger/columns.h"
 #include "server/access.h"
@@ -189,15 +190,36 @@ unit_type(const pe_dataset *dataset)
 		? InvalidOid : DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(dataset->unit_type)));
 }
 
+/* The unit's column names units, whether or not it is open. */
+static void
+add_open(pe_public_dataset *d, const pe_dataset *dataset, const pe_column *column)
+{
+	pe_public_open *o = &d->open[d->opens];
+
+	if (d->unit != NULL && strcmp(d->unit, column->name) == 0)
+		return;
+	*o = (pe_public_open) {.name = column->name, .number = column->number, .type = column->type};
+	read_column(dataset, column->number, &o->typmod, &o->collation);
+	o->is_there = !dataset->frozen && pe_column_is_not_null(dataset->relation, column->number);
+	d->opens++;
+}
+
 static void
 load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
 {
+	int			opens = 0;
+	pe_column  *open = names == NULL ? NULL : pe_open_columns_take(dataset, names, &count, &opens);
 	pe_column  *columns = names == NULL
 		? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
 
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
+	d->open = palloc0((count + opens + 1) * sizeof(pe_public_open));
+	for (int i = 0; i < opens; i++)
+		add_open(d, dataset, &open[i]);
 	for (int i = 0; i < count; i++)
-		if (!columns[i].bare)
+		if (columns[i].bare)
+			add_open(d, dataset, &columns[i]);
+		else
 			fill(&d->attribute[d->attributes++], dataset, &columns[i]);
 }
 
@@ -214,6 +236,7 @@ pe_public_load(const char *name, char **names, int count)
 	d->version = dataset->version;
 	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
+	d->max_rows = dataset->max_rows;
 	d->unit_is_there = d->unit != NULL && !dataset->frozen &&
 		pe_column_is_not_null(dataset->relation, dataset->unit_number);
 	d->unit_type = unit_type(dataset);
@@ -224,9 +247,74 @@ pe_public_load(const char *name, char **names, int count)
 	return d;
 }
 
+/* Values in one form under all settings, as literals of a predicate. */
+static char **
+literals_of(Oid type, const Datum *value, int count)
+{
+	MemoryContext here = CurrentMemoryContext;
+	char	  **text = palloc(count * sizeof(char *));
+	pe_access	access;
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(type, &output, &varlena);
+	pe_access_begin_reading(&access);
+	MemoryContextSwitchTo(here);
+	for (int i = 0; i < count; i++)
+		text[i] = pe_quote_literal(OidOutputFunctionCall(output, value[i]));
+	pe_access_end(&access);
+	return text;
+}
+
+int
+pe_public_list(pe_public_dataset *d, const pe_public_open *open, Datum *value, int count)
+{
+	pe_public_attribute *a;
+	char	  **text = literals_of(open->type, value, count);
+	int			kept = 0;
+
+	for (int i = 1; i < count; i++)
+		for (int j = i; j > 0 && strcmp(text[j - 1], text[j]) > 0; j--)
+		{
+			char	   *t = text[j];
+			Datum		v = value[j];
+
+			text[j] = text[j - 1];
+			value[j] = value[j - 1];
+			text[j - 1] = t;
+			value[j - 1] = v;
+		}
+	for (int i = 0; i < count; i++)
+		if (i == 0 || strcmp(text[i], text[kept - 1]) != 0)
+		{
+			text[kept] = text[i];
+			value[kept++] = value[i];
+		}
+	d->attribute = repalloc(d->attribute, (d->attributes + 1) * sizeof(*d->attribute));
+	a = &d->attribute[d->attributes];
+	*a = (pe_public_attribute) {
+		.name = open->name, .type = open->type, .typmod = open->typmod, .collation = open->collation,
+		.whole = is_whole(open->type), .cells = kept + 2, .ordered = kept, .other = kept, .null = kept + 1,
+		.low = value, .high = value, .edge = value, .listed = text
+	};
+	return d->attributes++;
+}
+
+/* Which literals are its levels, each request says itself. */
+static bool
+is_as_opened(const pe_public_dataset *d, const pe_column *column)
+{
+	for (int i = 0; i < d->opens; i++)
+		if (strcmp(d->open[i].name, column->name) == 0)
+			return d->open[i].number == column->number && d->open[i].type == column->type;
+	return false;
+}
+
 static bool
 is_as_declared(const pe_public_dataset *d, const pe_column *column)
 {
+	if (column->bare)
+		return is_as_opened(d, column);
 	for (int i = 0; i < d->attributes; i++)
 		if (strcmp(d->attribute[i].name, column->name) == 0)
 			return d->attribute[i].hash == hash_of(column);
@@ -332,12 +420,15 @@ typmod_of(const pe_public_attribute *a)
 	return is_short ? -1 : a->typmod;
 }
 
+/* Open columns stand behind those that have cells. */
 static void
 add_attributes(StringInfo to, const pe_public_dataset *d)
 {
 	for (int i = 0; i < d->attributes; i++)
 		add_column(to, d->attribute[i].name, d->attribute[i].type,
 				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
+	for (int i = 0; i < d->opens; i++)
+		add_column(to, d->open[i].name, d->open[i].type, d->open[i].typmod, d->open[i].collation);
 }
 
 char *

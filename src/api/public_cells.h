@@ -30,7 +30,19 @@ typedef struct pe_public_attribute
 	Datum	   *high;			/* its level, or its greatest one, as far as there is one */
 	Datum	   *edge;			/* bins: the edges, one more */
 	uint64		hash;			/* of all that is declared */
+	char	  **listed;			/* of an open column: the literals of a statement, its levels; NULL: declared */
 } pe_public_attribute;
+
+/* An open column whose values nobody has listed. */
+typedef struct pe_public_open
+{
+	char	   *name;
+	AttrNumber	number;			/* in the dataset's own table */
+	Oid			type;			/* base type */
+	int32		typmod;
+	Oid			collation;
+	bool		is_there;		/* every row has a value */
+} pe_public_open;
 
 typedef struct pe_public_dataset
 {
@@ -39,12 +51,15 @@ typedef struct pe_public_dataset
 	char	   *public_id;		/* what no other dataset has, of the same name neither */
 	char	   *unit;			/* NULL: each row */
 	bool		unit_is_there;	/* every row has one */
+	int			max_rows;		/* of each unit that count */
 	Oid			unit_type;
 	int32		unit_typmod;
 	Oid			unit_collation;
 	char	   *block_column;	/* by whose blocks of time the cap holds; NULL: none */
 	int			attributes;
 	pe_public_attribute *attribute;		/* those asked for that have levels or bins */
+	int			opens;
+	pe_public_open *open;		/* and those that have neither */
 } pe_public_dataset;
 
 /*
@@ -59,6 +74,13 @@ extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int 
  */
 extern bool pe_public_is_same(const pe_public_dataset *declared, const pe_dataset *dataset,
 							  const pe_column *columns, int count);
+
+/*
+ * Makes an attribute of an open column, whose levels are these values, each once
+ * and in the order of their texts; rows with another value, and those with none,
+ * have cells of their own.  Returns its number.
+ */
+extern int	pe_public_list(pe_public_dataset *declared, const pe_public_open *open, Datum *value, int count);
 
 /* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
 extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);

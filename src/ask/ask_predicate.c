@@ -14,7 +14,8 @@
 pe_predicate *
 pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count)
 {
-	pe_literal_reader r = {dataset, text, columns, *count, 0, true, true};
+	struct pe_listed_literal *listed[PE_MAX_ATTRIBUTES] = {NULL};
+	pe_literal_reader r = {dataset, text, columns, *count, 0, true, listed, true};
 	pe_literal_source source = pe_literals(&r);
 	pe_predicate *predicate = palloc(sizeof(*predicate));
 	pe_text_error error;
@@ -23,14 +24,17 @@ pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns,
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the predicate is longer than %d bytes", PREDICATE_SIZE)));
-	if (!pe_predicate_parse(text, &source, predicate, &error))
+	do
 	{
-		int			names;
-		char	  **name = pe_attribute_names(dataset, &names);
+		if (!pe_predicate_parse(text, &source, predicate, &error))
+		{
+			int			names;
+			char	  **name = pe_attribute_names(dataset, &names);
 
-		pe_tell_similar(text, &error, name, names);
-		pe_refuse_text(text, &error);
-	}
+			pe_tell_similar(text, &error, name, names);
+			pe_refuse_text(text, &error);
+		}
+	} while (pe_literals_listed(&r));
 	*count = r.count;
 	return predicate;
 }

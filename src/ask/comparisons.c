@@ -454,10 +454,8 @@ pe_compared_find(void *reader, const pe_compared_text *given, pe_declared *found
 		of[0] = of[1];
 		of[1] = first;
 	}
-	found->number = place_of(r, name_of(sides), &comparison, of);
+	*found = (pe_declared) {.number = place_of(r, name_of(sides), &comparison, of), .ordered = pe_compared_has_order(kind)};
 	found->domain = &r->columns[found->number].domain;
-	found->ordered = pe_compared_has_order(kind);
-	found->points = NULL;
 	return true;
 }
 

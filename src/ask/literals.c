@@ -24,10 +24,143 @@
 #include "server/access.h"
 #include "server/values.h"
 
+char *
+pe_quote_literal(const char *text)
+{
+	StringInfoData to;
+
+	initStringInfo(&to);
+	appendStringInfoChar(&to, '\'');
+	for (; *text; text++)
+	{
+		if (*text == '\'')
+			appendStringInfoChar(&to, '\'');
+		appendStringInfoChar(&to, *text);
+	}
+	appendStringInfoChar(&to, '\'');
+	return to.data;
+}
+
 static int
 character_position(const char *text, int position)
 {
 	return pg_mbstrlen_with_len(text, position) + 1;
+}
+
+/* ------------------------------------------------------------------
+ * Open columns, whose levels are the literals of the text
+ * ------------------------------------------------------------------
+ */
+
+typedef struct pe_listed_literal
+{
+	pe_point	point;
+	const char *canonical;
+	struct pe_listed_literal *next;
+} listed_literal;
+
+/* Rows with no value of the text, and those without a value, have cells: none is dropped. */
+static void
+make_levels(pe_column *column, const pe_point *point, char **text, int32 count)
+{
+	pe_attribute *a = &column->domain;
+
+	memset(a, 0, sizeof(*a));
+	*a = (pe_attribute) {.kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL, .points = count};
+	if (!pe_type_key(column->type, &a->key))
+		elog(ERROR, "type of column \"%s\" is not supported", column->name);
+	a->point = pe_alloc(count, sizeof(*a->point));
+	memcpy(a->point, point, count * sizeof(*point));
+	if (pe_attribute_prepare(a) != PE_DOMAIN_OK)
+		elog(ERROR, "the literals of column \"%s\" are no levels", column->name);
+	column->points = text;
+	column->cells = pe_attribute_cells(a);
+}
+
+/* The level that stands for all literals, as they are listed. */
+static void
+make_level(pe_column *column)
+{
+	static const pe_point any = {.b = {"", 0}};
+	static const pe_point zero = {.i = 0};
+	pe_key		key;
+	char	  **text = palloc(sizeof(char *));
+
+	text[0] = pstrdup("''");
+	make_levels(column, pe_type_key(column->type, &key) && key == PE_KEY_BYTES ? &any : &zero, text, 1);
+}
+
+/* False: no column of this name is open and without cells. */
+static bool
+find_open(pe_literal_reader *r, const char *name)
+{
+	int			count = 1;
+	int			open = 0;
+	char	   *names[1] = {(char *) name};
+	pe_column  *found = r->listed == NULL ? NULL : pe_open_columns_take(r->dataset, names, &count, &open);
+
+	if (open == 0)
+		return false;
+	pe_check_attributes(r->count + 1);
+	r->columns[r->count] = found[0];
+	make_level(&r->columns[r->count]);
+	r->listed[r->count] = palloc0(sizeof(listed_literal));
+	r->count++;
+	return true;
+}
+
+/* Each once, in the order of their texts, however the text has them. */
+static void
+list_literal(listed_literal *first, const pe_point *point, const char *canonical)
+{
+	listed_literal *before = first;
+	listed_literal *made;
+
+	while (before->next != NULL && strcmp(before->next->canonical, canonical) < 0)
+		before = before->next;
+	if (before->next != NULL && strcmp(before->next->canonical, canonical) == 0)
+		return;
+	made = palloc(sizeof(*made));
+	*made = (listed_literal) {*point, canonical, before->next};
+	before->next = made;
+}
+
+/* A column that is only tested for NULL keeps the level that is there. */
+static void
+make_listed(pe_column *column, const listed_literal *first)
+{
+	int32		count = 0;
+	pe_point   *point;
+	char	  **text;
+
+	for (const listed_literal *l = first->next; l != NULL; l = l->next)
+		count++;
+	if (count == 0)
+		return;
+	point = palloc(count * sizeof(*point));
+	text = palloc(count * sizeof(*text));
+	count = 0;
+	for (const listed_literal *l = first->next; l != NULL; l = l->next)
+	{
+		point[count] = l->point;
+		text[count++] = (char *) l->canonical;
+	}
+	make_levels(column, point, text, count);
+}
+
+bool
+pe_literals_listed(pe_literal_reader *r)
+{
+	bool		any = false;
+
+	for (int i = 0; i < r->count; i++)
+		if (r->listed[i] != NULL)
+		{
+			make_listed(&r->columns[i], r->listed[i]);
+			r->listed[i] = NULL;
+			any = true;
+		}
+	return any;
 }
 
 static bool
@@ -41,7 +174,7 @@ find_attribute(void *context, const char *name, pe_declared *found)
 			!(r->declared && r->columns[found->number].roll_up != NULL))
 			break;
 	column = &r->columns[found->number];
-	if (found->number == r->count)
+	if (found->number == r->count && !find_open(r, name))
 	{
 		int			count = 1;
 		pe_column  *loaded = pe_columns_find(r->dataset, (char *[]) {(char *) name}, &count);
@@ -55,6 +188,7 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	found->domain = &column->domain;
 	found->ordered = column->ordered;
 	found->points = column->points;
+	found->listed = column->bare;
 	return true;
 }
 
@@ -121,27 +255,6 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 }
 
 /*
- * A string in single quotes as the language has them: under any setting, a
- * backslash is a backslash.
- */
-static char *
-quoted(const char *text)
-{
-	StringInfoData to;
-
-	initStringInfo(&to);
-	appendStringInfoChar(&to, '\'');
-	for (; *text; text++)
-	{
-		if (*text == '\'')
-			appendStringInfoChar(&to, '\'');
-		appendStringInfoChar(&to, *text);
-	}
-	appendStringInfoChar(&to, '\'');
-	return to.data;
-}
-
-/*
  * A value as a literal: the same text under all settings of a session, and read
  * back under any.
  */
@@ -168,7 +281,7 @@ canonical_literal(Oid type, Datum value)
 	pe_access_end(&access);
 	if (type == BPCHAROID)		/* the blanks that pad it do not count */
 		text[bpchartruelen(text, strlen(text))] = '\0';
-	return pe_type_is_number(type) ? text : quoted(text);
+	return pe_type_is_number(type) ? text : pe_quote_literal(text);
 }
 
 static bool
@@ -189,6 +302,11 @@ find_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 		return false;
 	*value = pe_point_of_datum(type, datum);
 	*canonical = canonical_literal(type, datum);
+	if (r->listed != NULL && r->listed[attribute->number] != NULL)
+	{
+		list_literal(r->listed[attribute->number], value, *canonical);
+		*value = attribute->domain->point[0];
+	}
 	return true;
 }
 

@@ -133,18 +133,17 @@ pe_aggregate_call_nano(const pe_aggregate_call *c)
  */
 
 static bool
-is_same(const pe_aggregate_call *one, const pe_aggregate_call *other)
+is_same(const pe_asked *one, const pe_asked *other)
 {
-	return strcmp(one->aggregation->asked.charge.request, other->aggregation->asked.charge.request) == 0 &&
-		one->aggregation->asked.budget->id == other->aggregation->asked.budget->id;
+	return strcmp(one->charge.request, other->charge.request) == 0 && one->budget->id == other->budget->id;
 }
 
-/* Whether one of the first `calls` is the same request. */
+/* Whether one of the first `payments` is the same request. */
 static bool
-is_repeated(pe_aggregate_call *const *call, int calls)
+is_repeated(const pe_payment *payment, int payments)
 {
-	for (int i = 0; i < calls; i++)
-		if (is_same(call[i], call[calls]))
+	for (int i = 0; i < payments; i++)
+		if (is_same(payment[i].asked, payment[payments].asked))
 			return true;
 	return false;
 }
@@ -163,29 +162,28 @@ refuse_together(const pe_asked *asked, int requests)
 
 /* Those that the same budget pays.  A single one is refused by the door, which knows all limits. */
 static void
-check_budget(pe_aggregate_call *const *call, const bool *pays, int calls, const pe_asked *payer)
+check_budget(const pe_payment *payment, const bool *pays, int payments, const pe_asked *payer)
 {
-	const pe_asked **asked = palloc(calls * sizeof(*asked));
+	const pe_asked **asked = palloc(payments * sizeof(*asked));
 	int			requests = 0;
 
-	for (int i = 0; i < calls; i++)
-		if (pays[i] && call[i]->aggregation->asked.budget->id == payer->budget->id)
-			asked[requests++] = &call[i]->aggregation->asked;
+	for (int i = 0; i < payments; i++)
+		if (pays[i] && payment[i].asked->budget->id == payer->budget->id)
+			asked[requests++] = payment[i].asked;
 	if (requests > 1 && !pe_asked_fit_together(asked, requests))
 		refuse_together(payer, requests);
 }
 
 void
-pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
+pe_asked_check_together(const pe_payment *payment, int payments)
 {
-	bool	   *pays = palloc(calls * sizeof(bool));
+	bool	   *pays = palloc(payments * sizeof(bool));
 
-	for (int i = 0; i < calls; i++)
-		pays[i] = !pe_asked_rehearses(&call[i]->aggregation->asked) && !is_repeated(call, i) &&
-			!pe_aggregate_call_is_paid(call[i]);
-	for (int i = 0; i < calls; i++)
+	for (int i = 0; i < payments; i++)
+		pays[i] = !pe_asked_rehearses(payment[i].asked) && !is_repeated(payment, i) && !payment[i].is_paid;
+	for (int i = 0; i < payments; i++)
 		if (pays[i])
-			check_budget(call, pays, calls, &call[i]->aggregation->asked);
+			check_budget(payment, pays, payments, payment[i].asked);
 }
 
 /* ------------------------------------------------------------------

@@ -55,7 +55,13 @@ extern pe_aggregate_call pe_aggregate_call_reference(const pe_aggregate_call *ca
 extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
 
 /* PE001 if the budgets cannot pay all of these together; two that are one request are paid once. */
-extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls);
+typedef struct pe_payment
+{
+	const pe_asked *asked;
+	bool		is_paid;		/* it costs nothing */
+} pe_payment;
+
+extern void pe_asked_check_together(const pe_payment *payment, int payments);
 
 /* Charges and measures, or replays, or takes the answers from the known release. */
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);

@@ -19,6 +19,7 @@ typedef struct pe_declared
 	const pe_attribute *domain;
 	bool		ordered;		/* its ordered cells ascend in the order of its type */
 	char *const *points;		/* its levels or edges as text, for messages */
+	bool		listed;			/* its levels are the literals of the text, so that its cells have no numbers */
 } pe_declared;
 
 /*

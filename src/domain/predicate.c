@@ -456,8 +456,12 @@ write_cells(parser *p, const pe_predicate_leaf *leaf, bool negated)
 static bool
 parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool negated)
 {
-	pe_predicate_leaf *leaf = take_cells(p, attribute, name);
+	pe_predicate_leaf *leaf;
 
+	if (attribute->listed)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "\"%.*s\" has no numbered cells: its values are not listed",
+							pe_shown_size(name), name);
+	leaf = take_cells(p, attribute, name);
 	if (leaf != NULL)
 		write_cells(p, leaf, negated);
 	return leaf != NULL;
@@ -759,7 +763,7 @@ static bool
 parse_test(parser *p)
 {
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	size_t		start;
 	operator	op;
 	pe_value	v;
@@ -808,7 +812,7 @@ static bool
 parse_literal_first(parser *p)
 {
 	char		name[PE_NAME_SIZE];
-	pe_declared attribute;
+	pe_declared attribute = {0};
 	pe_literal	literal;
 	char	   *text;
 	size_t		start;

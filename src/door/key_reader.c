@@ -2,18 +2,20 @@
  * key_reader.c
  *	  The key of a row.  See reader.h.
  *
- * Every row is read and hashed, independent of its value; one that has no key, or no unit, is
- * collected as one without.
+ * Every row is read and hashed, independent of its value; one that has no key, or no unit, or that the
+ * predicate leaves out, is collected as one without.  What the predicate looks at stands behind the key.
  */
 #include "postgres.h"
 
 #include "door/reader.h"
+#include "door/row_values.h"
 #include "server/values.h"
 
 typedef struct key_reader
 {
 	pe_reader	reader;
 	Oid			type;			/* base type of the value */
+	Oid			watched[PE_MAX_ATTRIBUTES];	/* and of those that the predicate looks at */
 } key_reader;
 
 /* The bytes of the row's key; false if it has none. */
@@ -31,6 +33,25 @@ read_bytes(const key_reader *r, FunctionCallInfo fcinfo, int64 *room, const char
 	return counts;
 }
 
+/* Whether the predicate selects the row; each value that it looks at is read, for any others. */
+static bool
+is_selected(const key_reader *r, const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	bool		dropped = false;
+
+	for (int i = 0; i < a->domain.watched; i++)
+	{
+		int			argument = PE_ARG_FIRST + 1 + i;
+		int32		cell = pe_cell_of_value(&a->domain.attribute[i], r->watched[i], PG_GETARG_DATUM(argument),
+											PG_ARGISNULL(argument));
+
+		dropped |= cell == PE_DROPPED;
+		coordinate[i] = cell & -(int32) (cell != PE_DROPPED);
+	}
+	return (a->predicate.steps == 0 || pe_predicate_selects(&a->predicate, coordinate)) & !dropped;
+}
+
 static void
 read_key(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
@@ -39,7 +60,7 @@ read_key(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	const char *bytes;
 	uint32		size;
 	bool		counts = read_bytes((key_reader *) reader, fcinfo, &room, &bytes, &size) &
-		pe_reader_reads(reader, a, fcinfo);
+		is_selected((key_reader *) reader, a, fcinfo) & pe_reader_reads(reader, a, fcinfo);
 	MemoryContext old;
 
 	if (a->key_spec.of_units != 0)
@@ -52,13 +73,28 @@ read_key(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	MemoryContextSwitchTo(old);
 }
 
+static void
+check_watched(key_reader *r, const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	for (int i = 0; i < a->domain.watched; i++)
+	{
+		pe_key		key;
+
+		r->watched[i] = pe_reader_type(fcinfo, PE_ARG_FIRST + 1 + i);
+		if (!OidIsValid(r->watched[i]) || !pe_type_key(r->watched[i], &key) || key != a->domain.attribute[i].key)
+			pe_reader_refuse_type(1 + i);
+	}
+}
+
 pe_reader *
 pe_key_reader(const pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	key_reader *r = palloc0(sizeof(*r));
 	pe_key		key;
 
-	pe_reader_check_values(pe_reader_arguments(a, fcinfo) - PE_ARG_FIRST, 1);
+	if (a->reading == PE_READ_KEYS)
+		pe_reader_check_values(pe_reader_arguments(a, fcinfo) - PE_ARG_FIRST, 1 + a->domain.watched);
+	check_watched(r, a, fcinfo);
 	r->type = pe_reader_type(fcinfo, PE_ARG_FIRST);
 	if (!OidIsValid(r->type) || !pe_type_key(r->type, &key))
 		pe_reader_refuse_type(0);

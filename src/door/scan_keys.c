@@ -81,7 +81,7 @@ static void
 divide(finding *f)
 {
 	const pe_dataset *dataset = f->question->dataset;
-	char	   *stored[1] = {f->question->column->name};
+	char	   *stored[1] = {f->question->columns[0].name};
 	uint64		rows = pe_door_rows_at_most(dataset, stored, 1);
 	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
 	/* a row without a key is collected with its unit: it may be shorter */
@@ -96,6 +96,13 @@ divide(finding *f)
  * ------------------------------------------------------------------
  */
 
+/* The open one, and those that are watched. */
+static int
+columns_of(const pe_key_question *question)
+{
+	return 1 + (question->domain != NULL ? question->domain->watched : 0);
+}
+
 static char *
 scan_statement(const pe_key_question *question, const pe_scan *scan)
 {
@@ -103,7 +110,8 @@ scan_statement(const pe_key_question *question, const pe_scan *scan)
 
 	initStringInfo(&sql);
 	pe_door_begin_statement(&sql, question->dataset, scan, true);
-	appendStringInfo(&sql, ", t.%s", quote_identifier(question->column->name));
+	for (int i = 0; i < columns_of(question); i++)
+		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
@@ -114,9 +122,14 @@ range_datum(const finding *f)
 	const pe_key_spec spec = {
 		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges, .limit = f->slots
 	};
-	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec));
+	const pe_key_question *question = f->question;
+	size_t		selection = question->predicate == NULL ? 0 : pe_selection_size(question->domain, question->predicate);
+	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec) + selection);
+	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
 
-	memcpy(VARDATA(bytes) + PE_READING_HEAD, &spec, sizeof(spec));
+	memcpy(to, &spec, sizeof(spec));
+	if (selection > 0)
+		pe_selection_write(question->domain, question->predicate, to + sizeof(spec));
 	return PointerGetDatum(bytes);
 }
 
@@ -257,7 +270,7 @@ compare_values(const void *a, const void *b, void *cmp)
 static found_key *
 find_keys(const finding *f, int32 *count)
 {
-	Oid			type = f->question->column->type;
+	Oid			type = f->question->columns[0].type;
 	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
 	found_key  *key = palloc((f->passes + 1) * sizeof(*key));
 
@@ -361,7 +374,7 @@ finish_keys(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		f->passes = 0;
 	key = find_keys(f, &charge.queries);
-	write_texts(question->column->type, key, charge.queries);
+	write_texts(question->columns[0].type, key, charge.queries);
 	value = values_of_keys(question->plan, key, charge.queries, &values);
 	HOLD_INTERRUPTS();
 	pe_door_store(question->plan, &charge, f->start, value, values, reply);
@@ -372,7 +385,7 @@ pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
 {
 	finding		f = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
-		.dataset = question->dataset, .columns = question->column, .count = 1,
+		.dataset = question->dataset, .columns = question->columns, .count = columns_of(question),
 		.plan = question->plan, .charge = question->charge, .prepare = prepare_keys,
 		.read = read_rows, .finish = finish_keys, .wipe = wipe_keys, .argument = &f
 	};

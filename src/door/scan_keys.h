@@ -5,7 +5,8 @@
  * Released: of the values of an open column, those with a noisy count at or above the threshold, and that
  * noisy count (counts/key_threshold.h has neighbours, sensitivity, cost and theorem), stored in
  * the ledger, and nothing else about the rows: not how many keys there are, how long they are, the
- * order they come in, an error, the time beyond a quantum.
+ * order they come in, an error, the time beyond a quantum.  A predicate selects rows by their cells, before any of
+ * this: a row that it leaves out is one that is not there.
  *
  * Rows are read as numbers of keys (domain/keys.h), in ranges of units and of keys whose number follows from the
  * size of the table and pg_epsilon.max_memory.  Each range of keys has as many slots as the table can have rows
@@ -24,7 +25,9 @@
 typedef struct pe_key_question
 {
 	const pe_dataset *dataset;	/* max_rows: how many keys of a unit count */
-	const pe_column *column;	/* open */
+	const pe_column *columns;	/* the open one, and behind it those that the predicate looks at */
+	const pe_domain *domain;	/* of these, which are watched; NULL: none */
+	const pe_predicate *predicate;	/* NULL: every row may have a key */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_key_question;

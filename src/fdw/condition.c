@@ -12,6 +12,7 @@
 #include "fdw/beyond.h"
 #include "fdw/comparison.h"
 #include "fdw/condition.h"
+#include "fdw/open_literals.h"
 
 static pe_condition *
 make_condition(pe_condition_kind kind)
@@ -560,6 +561,11 @@ append(StringInfo to, const pe_sight *s, const pe_condition *c, bool nested)
 	{
 		const pe_public_attribute *a = &s->declared->attribute[c->attribute];
 
+		if (a->listed != NULL)
+		{
+			appendStringInfoString(to, pe_literals_text(a, c->cells));
+			return;
+		}
 		appendStringInfo(to, "%s IN CELLS (", quote_identifier(a->name));
 		append_cells(to, c->cells, a->cells);
 		appendStringInfoChar(to, ')');

@@ -309,8 +309,8 @@ check_cubes(const pe_statement_scans *statement)
 static void
 prepare_statement(pe_statement_scans *statement)
 {
-	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
-	int			calls = 0;
+	pe_payment *payment = palloc(list_length(statement->selects) * sizeof(*payment));
+	int			payments = 0;
 	ListCell   *cell;
 
 	check_serial();
@@ -327,11 +327,11 @@ prepare_statement(pe_statement_scans *statement)
 		pe_select_price(select, true);
 		check_rehearsal(statement, select);
 		if (select->asks && select->cube == NULL)
-			call[calls++] = &select->call;
+			payment[payments++] = pe_select_payment(select);
 	}
 	check_cubes(statement);
-	if (calls > 1)
-		pe_aggregate_call_check_together(call, calls);
+	if (payments > 1)
+		pe_asked_check_together(payment, payments);
 	statement->prepared = true;
 	statement->prepared_at = GetCurrentStatementStartTimestamp();
 }

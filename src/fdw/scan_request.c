@@ -69,7 +69,9 @@ translate_targets(pe_select *s)
 		const TargetEntry *entry = lfirst(cell);
 		pe_target_of_select **to = &s->target[foreach_current_index(cell)];
 
-		if (IsA(entry->expr, Aggref))
+		if (s->keys != NULL && pe_open_keys_has(s->keys, entry))
+			*to = plain_target(PE_TARGET_KEY, entry);
+		else if (IsA(entry->expr, Aggref))
 			*to = pe_target_of_aggregate(s->sight, s->where, (const Aggref *) entry->expr, &s->wanted);
 		else
 			*to = plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
@@ -451,6 +453,32 @@ grouped_attributes(const pe_select *s)
 	return grouped;
 }
 
+/* Its cells have no numbers in a request. */
+static void
+check_listed(const pe_select *s)
+{
+	for (int i = 0; i < s->groups->attributes; i++)
+		if (s->sight->declared->attribute[s->groups->attribute[i].attribute].listed != NULL)
+			pe_refuse_translation("GROUP BY of a test of a column whose values nobody has listed",
+								  "Count each side by FILTER, or by WHERE.");
+}
+
+/* An open column is no group of cells: its values stand beside all groups of the others. */
+static void
+find_groups(pe_select *s)
+{
+	pe_scan_plan plan = *s->plan;
+
+	s->keys = pe_open_keys_find(s->sight, s->plan);
+	if (s->keys != NULL)
+		plan.targets = s->keys->targets;
+	s->groups = pe_groups_find(s->sight, &plan, s->where, s->keys != NULL ? NULL : filters_of_answer(s));
+	check_listed(s);
+	if (s->keys != NULL && s->groups->attributes > 0)
+		pe_refuse_translation("GROUP BY of a column whose values nobody has listed, beside another one",
+							  "Group by the column alone, and ask for each group of the other by WHERE.");
+}
+
 void
 pe_select_translate(pe_select *s)
 {
@@ -459,10 +487,15 @@ pe_select_translate(pe_select *s)
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
 	if (s->cube != NULL)
 		s->where = pe_cube_where(s->cube, s->sight, s->where, grouped_attributes(s));
-	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
+	find_groups(s);
 	translate_targets(s);
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
+	if (s->keys != NULL)
+	{
+		pe_open_keys_request(s->keys, s->plan->relation, s->where, &s->wanted);
+		return;
+	}
 	if (s->cube != NULL)
 	{
 		ask_cube(s);
@@ -553,6 +586,16 @@ refuse_for_want_of_price(pe_select *s)
 			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
 }
 
+static void
+refuse_changed(const pe_select *s)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
+			 errdetail("Nothing was charged."),
+			 errhint("Run it again.")));
+}
+
 /*
  * What was translated is what is asked: a function of the SELECT, or another
  * session, may have declared the dataset anew.
@@ -576,11 +619,7 @@ check_declared(const pe_select *s)
 						 "replace => true).")));
 	}
 	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, columns, count))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
-				 errdetail("Nothing was charged."),
-				 errhint("Run it again.")));
+		refuse_changed(s);
 }
 
 /* That what can be hidden is, and that there is room for the wider intervals. */
@@ -600,12 +639,39 @@ check_hidden(const pe_select *s)
 	pe_check_memory(2 * pe_aggregation_memory(g));
 }
 
+/* Keys are priced by epsilon alone: what a standard error would cost depends on delta too. */
+static void
+price_keys(pe_select *s, bool needs_budget)
+{
+	pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
+	s->is_priced = true;
+	if (isnan(s->epsilon) || !isnan(s->max_stderr))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 isnan(s->max_stderr) ? errmsg("no price is set for a SELECT on dataset \"%s\"", s->sight->dataset)
+				 : errmsg("pg_epsilon.max_stderr does not go with GROUP BY of \"%s\", whose values nobody has listed",
+						  s->keys->column->name),
+				 errdetail("Nothing was charged."),
+				 errhint("SET pg_epsilon.max_stderr = 0, and pg_epsilon.epsilon = 0.1 for instance. EXPLAIN shows the "
+						 "error.")));
+	s->keys->call.call.request.epsilon = s->epsilon;
+	pe_key_call_prepare(&s->keys->call, needs_budget);
+	if (!pe_public_is_same(s->sight->declared, s->keys->call.asked.dataset, s->keys->call.column + 1,
+						   PE_MAX_ATTRIBUTES))
+		refuse_changed(s);
+}
+
 void
 pe_select_price(pe_select *s, bool needs_budget)
 {
 	if (!s->asks)
 		return;
 	pe_settings_check_select();
+	if (s->keys != NULL)
+	{
+		price_keys(s, needs_budget);
+		return;
+	}
 	if (s->cube != NULL)
 	{
 		pe_aggregate_call_prepare(&s->call, false);
@@ -637,6 +703,14 @@ pe_select_price(pe_select *s, bool needs_budget)
 	check_hidden(s);
 	if (!isnan(s->max_stderr))
 		pe_aggregate_call_check_precision(&s->call, s->max_stderr);
+}
+
+pe_payment
+pe_select_payment(const pe_select *s)
+{
+	if (s->keys != NULL)
+		return (pe_payment) {&s->keys->call.asked, s->keys->call.replays};
+	return (pe_payment) {&s->call.aggregation->asked, pe_aggregate_call_is_paid(&s->call)};
 }
 
 /* ------------------------------------------------------------------
@@ -845,9 +919,9 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	double		number;
 
 	if (has_noise)
-		result = answer_of(s, &s->call, t, row);
+		result = s->keys != NULL ? pe_open_keys_sum(s->keys, t->terms, row->key) : answer_of(s, &s->call, t, row);
 	number = figure_of(&result, t->figure, s->hide_below);
-	if (has_noise && s->hide_below_all && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
+	if (has_noise && s->hide_below_all && s->keys == NULL && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
 		number = NAN;
 	if (t->figure != PE_STDERR)
 		number += t->offset;
@@ -1001,6 +1075,26 @@ tell_dropped(const pe_select *s)
 					   g->aggregate[last].most)));
 }
 
+/* The rows of each key. */
+static List *
+rows_of_keys(const pe_select *s)
+{
+	List	   *rows = NIL;
+	ListCell   *cell;
+
+	for (int32 key = 0; key < s->keys->call.keys.keys; key++)
+		foreach(cell, s->rows)
+		{
+			pe_row_of_select *row = palloc(sizeof(*row));
+
+			CHECK_FOR_INTERRUPTS();
+			*row = *(const pe_row_of_select *) lfirst(cell);
+			row->key = key;
+			rows = lappend(rows, row);
+		}
+	return rows;
+}
+
 void
 pe_select_answer(pe_select *s)
 {
@@ -1008,6 +1102,12 @@ pe_select_answer(pe_select *s)
 
 	if (!s->asks)
 		return;
+	if (s->keys != NULL)
+	{
+		pe_open_keys_answer(s->keys);
+		s->rows = rows_of_keys(s);
+		return;
+	}
 	pe_aggregate_call_answer(&s->call);
 	if (s->hide_below_all && count > 0)
 		s->together = pe_aggregate_call_together(&s->call, count);
@@ -1106,6 +1206,9 @@ pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bo
 			case PE_TARGET_GROUP:
 				values[i] = pe_groups_value(s->sight, s->groups, row->set, expression++, row->class, &nulls[i]);
 				break;
+			case PE_TARGET_KEY:
+				values[i] = pe_open_keys_value(s->keys, list_nth(s->plan->targets, i), row->key, &nulls[i]);
+				break;
 			case PE_TARGET_GROUPING:
 				values[i] = grouping(s, t, row);
 				break;
@@ -1165,6 +1268,8 @@ pe_select_request_text(const pe_select *s)
 
 	if (!s->asks)
 		return pstrdup("none: the declared levels and bins tell it, free");
+	if (s->keys != NULL)
+		return pe_open_keys_request_text(s->keys);
 	if (s->cube != NULL)
 		return pe_over_cube_text(&s->over);
 	initStringInfo(&text);
@@ -1201,8 +1306,11 @@ quote_of_cube(const pe_select *s)
 char *
 pe_select_rehearsal_text(const pe_select *s)
 {
-	return s->asks && s->cube == NULL && s->call.aggregation != NULL
-		? pe_asked_rehearsal_text(&s->call.aggregation->asked) : NULL;
+	if (!s->asks || s->cube != NULL)
+		return NULL;
+	if (s->keys != NULL)
+		return s->keys->call.asked.dataset != NULL ? pe_asked_rehearsal_text(&s->keys->call.asked) : NULL;
+	return s->call.aggregation != NULL ? pe_asked_rehearsal_text(&s->call.aggregation->asked) : NULL;
 }
 
 bool
@@ -1221,6 +1329,8 @@ pe_select_quote_text(const pe_select *s)
 	int			last = s->call.call.request.sums.aggregates - 1;
 	StringInfoData text;
 
+	if (s->keys != NULL)
+		return pe_open_keys_quote_text(s->keys);
 	if (s->cube != NULL)
 		return quote_of_cube(s);
 	errors = errors_of(s, false);

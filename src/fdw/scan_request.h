@@ -11,6 +11,7 @@
 
 #include "ask/sums_call.h"
 #include "fdw/groups.h"
+#include "fdw/open_keys.h"
 #include "fdw/over_cube.h"
 #include "fdw/pushdown.h"
 #include "fdw/target_list.h"
@@ -21,6 +22,7 @@ typedef struct pe_row_of_select
 	int			set;
 	int32	   *class;			/* of each grouped attribute */
 	List	   *queries;		/* of the request */
+	int32		key;			/* of an open column */
 } pe_row_of_select;
 
 typedef struct pe_select
@@ -39,7 +41,8 @@ typedef struct pe_select
 	int			targets;
 	int			computed;		/* with the elements */
 	pe_wanted	wanted;
-	List	   *rows;			/* pe_row_of_select * */
+	pe_open_keys *keys;			/* of an open column that is grouped by, which is asked instead; NULL: none */
+	List	   *rows;			/* pe_row_of_select *; of keys, once they are known, those of each */
 
 	bool		filters_answer; /* WHERE is applied to groups, some of whose rows were cut before */
 	bool		is_priced;		/* by what was set when the statement's scans were checked together */
@@ -68,6 +71,9 @@ extern void pe_select_translate(pe_select *select);
 
 /* Its price.  22023 where none is set. */
 extern void pe_select_price(pe_select *select, bool needs_budget);
+
+/* What it would pay.  Priced before, with a budget. */
+extern pe_payment pe_select_payment(const pe_select *select);
 
 /* Once it is priced: whether an example answers; and how EXPLAIN says it, NULL if none does. */
 extern bool pe_select_rehearses(const pe_select *select);

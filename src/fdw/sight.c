@@ -27,6 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "fdw/levels.h"
+#include "fdw/open_literals.h"
 #include "fdw/table_options.h"
 #include "fdw/steady.h"
 #include "server/access.h"
@@ -66,11 +67,22 @@ pe_refuse_translation(const char *what, const char *hint)
  */
 
 static int
+open_of_name(const pe_public_dataset *declared, const char *name)
+{
+	for (int i = 0; i < declared->opens; i++)
+		if (strcmp(declared->open[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static int
 attribute_of_name(const pe_public_dataset *declared, const char *name)
 {
 	for (int i = 0; i < declared->attributes; i++)
 		if (strcmp(declared->attribute[i].name, name) == 0)
 			return i;
+	if (open_of_name(declared, name) >= 0)
+		return PE_COLUMN_OPEN;
 	return declared->unit != NULL && strcmp(declared->unit, name) == 0 ? PE_COLUMN_UNIT : PE_COLUMN_UNKNOWN;
 }
 
@@ -110,13 +122,15 @@ check_identity(const pe_sight *s, const pe_seen *seen)
 }
 
 static void
-check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
+check_type(const pe_sight *s, int attribute, int open, Form_pg_attribute column)
 {
 	Oid			declared;
 
 	if (attribute == PE_COLUMN_UNKNOWN)
 		return;
-	declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type : s->declared->attribute[attribute].type;
+	declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type
+		: open >= 0 ? s->declared->open[open].type
+		: s->declared->attribute[attribute].type;
 	if (getBaseType(column->atttypid) != declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -179,13 +193,15 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 	check_identity(s, seen);
 	s->columns = seen->columns;
 	s->attribute_of = palloc(Max(s->columns->natts, 1) * sizeof(int));
+	s->open_of = palloc(Max(s->columns->natts, 1) * sizeof(int));
 	for (int i = 0; i < s->columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(s->columns, i);
 
 		s->attribute_of[i] = seen->attribute[i] == NULL
 			? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, seen->attribute[i]);
-		check_type(s, s->attribute_of[i], column);
+		s->open_of[i] = s->attribute_of[i] == PE_COLUMN_OPEN ? open_of_name(s->declared, seen->attribute[i]) : -1;
+		check_type(s, s->attribute_of[i], s->open_of[i], column);
 	}
 	s->low = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->high = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
@@ -196,6 +212,7 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 	s->middle = pe_fdw_cut_bins(seen->relation) == PE_CUT_MIDDLE;
 	s->names = pe_names_new();
 	pe_names_collect(s->names, expressions);
+	pe_literals_of_open(s, expressions);
 	find_outside(s);
 	pe_levels_tell_undeclared(s, expressions);
 	return s;
@@ -221,6 +238,12 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 										   "%1$s IS NOT NULL alone. How many units have 1, 2, ... rows: "
 										   "SELECT * FROM dp.rows_per_unit(%2$s, most => 10, epsilon => 0.1).",
 										   quote_identifier(name), quote_literal_cstr(s->dataset)));
+		if (a == PE_COLUMN_OPEN)
+			pe_refuse_translation(psprintf("column \"%s\", whose values nobody has listed,", name),
+								  psprintf("It may stand in GROUP BY as it is: SELECT %1$s, count(*) FROM ... "
+										   "GROUP BY %1$s, and be compared by =, <> and IN with values of its type. "
+										   "The owner can declare levels of it, for instance those "
+										   "that dp.keys has found.", quote_identifier(name)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
 								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; "
@@ -311,6 +334,13 @@ pe_sight_column(const pe_sight *s, Node *e)
 	if (!IsA(e, Var) || ((Var *) e)->varattno <= 0)
 		return PE_COLUMN_UNKNOWN;
 	return s->attribute_of[((Var *) e)->varattno - 1];
+}
+
+int
+pe_sight_open_column(const pe_sight *s, Node *e)
+{
+	e = pe_sight_bare(s, e);
+	return IsA(e, Var) && ((Var *) e)->varattno > 0 ? s->open_of[((Var *) e)->varattno - 1] : -1;
 }
 
 /* ------------------------------------------------------------------

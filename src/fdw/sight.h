@@ -21,6 +21,7 @@
 /* What a column of the relation is, instead of an attribute's number. */
 #define PE_COLUMN_UNKNOWN (-1)
 #define PE_COLUMN_UNIT (-2)
+#define PE_COLUMN_OPEN (-3)		/* nobody has listed its values */
 
 /* What stands for all values that are none of an attribute's levels. */
 typedef struct pe_stand_in
@@ -60,7 +61,8 @@ typedef struct pe_sight
 	pe_public_dataset *declared;
 	pe_names   *names;
 	TupleDesc	columns;		/* of what is seen */
-	int		   *attribute_of;	/* of each column */
+	int		   *attribute_of;	/* of each column; of an open one that of the literals that it is compared with */
+	int		   *open_of;		/* of each column: its place among the open ones, or -1 */
 	pe_stand_in *outside;		/* of each attribute */
 	bool	   *is_outside;		/* of each attribute: the rows hold none of its levels */
 	TupleTableSlot *low;		/* rows that stand for cells */
@@ -102,6 +104,9 @@ extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 
 /* The attribute of an expression that is a column and nothing else, or a PE_COLUMN_ value. */
 extern int	pe_sight_column(const pe_sight *sight, Node *expression);
+
+/* The place among the open columns of an expression that is one and nothing else; -1: it is none. */
+extern int	pe_sight_open_column(const pe_sight *sight, Node *expression);
 
 /* Whether values that are not equal are not equal as another type either. */
 extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);

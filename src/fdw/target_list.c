@@ -495,6 +495,13 @@ number_argument(const translation *t, int number)
 	return quote_identifier(t->sight->declared->attribute[column].name);
 }
 
+/* Whether it is an open column, whose levels are literals of the statement. */
+static bool
+is_listed(const translation *t, int column)
+{
+	return column >= 0 && t->sight->declared->attribute[column].listed != NULL;
+}
+
 /* What one aggregate of the request returns. */
 static void
 use(translation *t, char *text, bool is_linear)
@@ -619,7 +626,7 @@ count_there(translation *t)
 	}
 	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
 		use(t, psprintf("count(%s)", formula), true);
-	else if (column >= 0 && !bms_is_member(column, t->wanted->within))
+	else if (column >= 0 && !is_listed(t, column) && !bms_is_member(column, t->wanted->within))
 		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
 	else
 	{
@@ -1000,6 +1007,25 @@ check_form(const translation *t)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
 }
 
+/* Of an open column nothing is known but whether it is there, and which of the literals it is. */
+static void
+check_open(const translation *t)
+{
+	ListCell   *cell;
+
+	foreach(cell, t->aggregate->args)
+	{
+		Node	   *e = (Node *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (pe_sight_open_column(t->sight, e) >= 0 &&
+			(strcmp(t->name, "count") != 0 || t->aggregate->aggdistinct != NIL))
+			pe_refuse_translation(psprintf("%s(%s...) of a column whose values nobody has listed", t->name,
+										   t->aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
+								  "The owner can declare levels or bounds of it, for instance those that dp.keys or "
+								  "dp.bounds has found.");
+	}
+}
+
 pe_target_of_select *
 pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted)
 {
@@ -1023,6 +1049,7 @@ pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *agg
 	t.target->is_empty = t.filter->kind == PE_COND_NEVER;
 	t.target->type = aggregate->aggtype;
 	t.target->typmod = -1;
+	check_open(&t);
 	known->translate(&t);
 	check_result(&t);
 	return t.target;

@@ -31,6 +31,7 @@ typedef struct pe_summand
 typedef enum pe_target_kind
 {
 	PE_TARGET_GROUP,			/* an expression of GROUP BY */
+	PE_TARGET_KEY,				/* the same, of an open column (open_keys.h) */
 	PE_TARGET_GROUPING,			/* GROUPING() */
 	PE_TARGET_SUM,				/* of terms */
 	PE_TARGET_MEAN,				/* a sum of terms, divided by another one */

@@ -472,6 +472,13 @@ parse_points(pe_dataset *dataset, pe_column *column, int count)
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
 }
 
+/* It is open, and no levels or bins are declared. */
+static bool
+is_bare(const pe_row *row)
+{
+	return strcmp(pe_row_text(row, "kind"), "open") == 0;
+}
+
 /* What the row alone says of a column. */
 static void
 declaration_of_row(const pe_row *row, pe_column *column)
@@ -480,7 +487,7 @@ declaration_of_row(const pe_row *row, pe_column *column)
 	column->number = (AttrNumber) pe_row_int64(row, "attnum");
 	column->declared = (int) pe_row_int64(row, "since");
 	column->open = pe_row_bool(row, "open");
-	column->bare = strcmp(pe_row_text(row, "kind"), "open") == 0;
+	column->bare = is_bare(row);
 	column->ordered = pe_row_bool(row, "ordered");
 	column->points = pe_row_texts(row, "points", &column->domain.points);
 	column->domain.kind = strcmp(pe_row_text(row, "kind"), "bins") == 0 ? PE_BINS : PE_LEVELS;
@@ -553,13 +560,13 @@ check_not_repeated(char **names, int which)
 static void
 check_has_cells(const pe_dataset *dataset, const pe_row *row)
 {
-	if (strcmp(pe_row_text(row, "kind"), "open") == 0)
+	if (is_bare(row))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"),
 						dataset->name),
-				 errdetail("It is open: dp.keys and dp.bounds may look for its values, and nothing else can be "
-						   "asked of it."),
+				 errdetail("It is open: dp.keys and dp.bounds may look for its values, predicates may compare it "
+						   "with values by =, <> and IN, and SELECT may group by it."),
 				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that "
 						 "dp.keys has found.")));
 }
@@ -797,6 +804,26 @@ pe_columns_find(pe_dataset *dataset, char **names, int *count)
 	check_points(rows);
 	*count = list_length(rows);
 	return columns_of_rows(dataset, rows);
+}
+
+pe_column *
+pe_open_columns_take(pe_dataset *dataset, char **names, int *count, int *open)
+{
+	pe_column  *columns = palloc0((*count + 1) * sizeof(*columns));
+	int			kept = 0;
+
+	*open = 0;
+	for (int i = 0; i < *count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		if (row != NULL && is_bare(row))
+			pe_open_column_load(dataset, names[i], &columns[(*open)++]);
+		else
+			names[kept++] = names[i];
+	}
+	*count = kept;
+	return columns;
 }
 
 void

@@ -711,6 +711,67 @@ test_names(void **state)
 	pe_key_names_free(&others);
 }
 
+/* ------------------------------------------------------------------
+ * A predicate behind the specification
+ * ------------------------------------------------------------------
+ */
+
+/* Whether a specification with so many attributes that span cells, and so many watched, is sound; cut: bytes left out. */
+static bool
+selection_is_sound(int attributes, int watched, bool with_predicate, size_t cut)
+{
+	const pe_key_spec spec = {.of_units = 1, .ranges = 1, .limit = 4};
+	const pe_cut units = {.limit = 2, .max_rows = 1, .ranges = 1};
+	pe_point	level[2] = {{.i = 3}, {.i = 5}};
+	pe_attribute attribute = {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL, .points = 2, .point = level
+	};
+	uint8_t		truth[4] = {PE_TRUE, PE_FALSE, PE_FALSE, PE_UNKNOWN};
+	pe_predicate_leaf leaf = {.attribute = 0, .cells = 4, .truth = truth};
+	int32_t		step = 0;
+	pe_predicate predicate = {.leaves = 1, .leaf = &leaf, .steps = 1, .step = &step};
+	pe_domain	domain = {.attributes = attributes, .watched = watched, .cells = 1};
+	const pe_predicate *given = with_predicate ? &predicate : NULL;
+	char		bytes[PE_READING_HEAD + sizeof(spec) + 4096];
+	pe_accumulator a;
+	bool		sound;
+
+	assert_int_equal(pe_attribute_prepare(&attribute), PE_DOMAIN_OK);
+	domain.attribute[0] = attribute;
+	if (attributes > 0)
+	{
+		domain.cells = 4;
+		domain.stride[0] = 1;
+	}
+	pe_reading_write(PE_READ_KEYS, bytes);
+	memcpy(bytes + PE_READING_HEAD, &spec, sizeof(spec));
+	pe_selection_write(&domain, given, bytes + PE_READING_HEAD + sizeof(spec));
+	sound = pe_accumulator_begin(&a, bytes, PE_READING_HEAD + sizeof(spec) + pe_selection_size(&domain, given) - cut, &units);
+	if (sound)
+	{
+		int32_t		cell[2] = {0, 1};
+
+		assert_int_equal(a.domain.watched, watched);
+		assert_true(pe_predicate_selects(&a.predicate, &cell[0]));
+		assert_false(pe_predicate_selects(&a.predicate, &cell[1]));
+		pe_accumulator_free(&a);
+	}
+	pe_free(attribute.lookup);
+	return sound;
+}
+
+static void
+test_selection(void **state)
+{
+	(void) state;
+	assert_true(selection_is_sound(0, 1, true, 0));
+	assert_false(selection_is_sound(1, 0, true, 0));
+	assert_false(selection_is_sound(0, 1, false, 0));
+	assert_false(selection_is_sound(0, 0, false, 0));
+	for (size_t cut = 1; cut < 40; cut++)
+		assert_false(selection_is_sound(0, 1, true, cut));
+}
+
 int
 main(void)
 {
@@ -728,7 +789,8 @@ main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_memory_of_counts),
 		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_names)
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_selection)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,192 @@
+/*
+ * keys_call.c
+ *	  A request for the keys of an open column.  See keys_call.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "ask/ask_predicate.h"
+#include "ask/keys_call.h"
+#include "ask/suppress.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/arguments.h"
+#include "server/settings.h"
+
+/* Of the threshold and the one cost. */
+#define METHOD "threshold"
+
+/* Without a delta every key of a single unit would have to stay below the threshold for certain. */
+static void
+refuse_pure(const pe_asked *asked)
+{
+	if (asked->ask.accounting == PE_PURE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp.keys does not go with pure accounting"),
+				 errdetail("A key that only one unit has is released with a small probability, which is "
+						   "charged as delta, and a pure budget has none."),
+				 errhint("Where the cap counts rho, the owner of the table can grant a budget that counts rho too.")));
+}
+
+/* Of what other charges with a delta take: the threshold hardly depends on it, and GROUP BY is asked more often. */
+#define LESS_DELTA 10
+#define LEAST_DELTA 1e-18
+
+/* delta is what is charged: epsilon is meant at the budget's own. */
+static void
+make_plan(pe_key_call *c)
+{
+	pe_asked   *asked = &c->asked;
+	pe_plan_rules rules = pe_door_rules(asked->dataset);
+
+	pe_asked_resolve_cost(asked, false, false);
+	if (isnan(c->delta))
+	{
+		double		most = pe_asked_delta_of_charge(asked);
+
+		c->delta = fmax(most / LESS_DELTA, fmin(most, LEAST_DELTA));
+	}
+	pe_check_delta(c->delta);
+	if (pe_atto_down(c->delta) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be at least 1e-18")));
+	pe_asked_check_plan(asked, pe_plan_of_keys(&asked->ask, &rules, c->delta, &asked->plan), 1, 9e9);
+}
+
+/* The predicate and what it looks at, which spans no cells. */
+static void
+parse_predicate(pe_key_call *c)
+{
+	int			count = 0;
+
+	if (c->call.request.predicate == NULL)
+		return;
+	c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, c->column + 1, &count);
+	c->domain = pe_columns_domain(c->column + 1, count, count);
+	pe_check_memory(pe_predicate_memory(c->predicate, c->domain));
+	(void) pe_predicate_cells(c->predicate, c->domain);
+}
+
+static const char *
+canonical_predicate(const pe_key_call *c)
+{
+	return c->predicate != NULL ? c->predicate->canonical : NULL;
+}
+
+static char *
+canonical_text(const pe_key_call *c)
+{
+	StringInfoData text;
+
+	pe_text_begin(&text, &c->asked, "keys");
+	pe_text_add(&text, "column", c->call.request.attribute[0]);
+	if (c->predicate != NULL)
+		pe_text_add(&text, "predicate", canonical_predicate(c));
+	pe_text_end(&text, &c->asked, METHOD);
+	return text.data;
+}
+
+static void
+validate_keys(pe_call *call)
+{
+	pe_key_call *c = (pe_key_call *) call;
+	pe_asked   *asked = call->asked = &c->asked;
+
+	pe_asked_open(asked, &call->request);
+	pe_dataset_check_rows(asked->dataset);
+	pe_asked_cut(asked);
+	memset(c->column, 0, sizeof(c->column));
+	pe_open_column_load(asked->dataset, call->request.attribute[0], &c->column[0]);
+	parse_predicate(c);
+	pe_dataset_check_committed(asked->dataset);
+	pe_asked_choose_budget(asked, !call->quote);
+	refuse_pure(asked);
+	make_plan(c);
+	pe_asked_fill_charge(asked, canonical_text(c), METHOD, 0);
+	asked->charge.predicate = canonical_predicate(c);
+}
+
+static void
+ask_for_keys(pe_call *call)
+{
+	pe_key_call *c = (pe_key_call *) call;
+	const pe_key_question question = {
+		.dataset = c->asked.dataset, .columns = c->column, .domain = c->domain, .predicate = c->predicate,
+		.plan = c->asked.plan, .charge = &c->asked.charge
+	};
+
+	pe_door_keys(&question, &call->reply);
+}
+
+static void
+take_keys(pe_call *call)
+{
+	pe_answered_keys_read(call->reply.value, call->reply.values, &((pe_key_call *) call)->keys);
+}
+
+static const char *
+paid_for_keys(pe_call *call)
+{
+	const pe_answered_keys *keys = &((pe_key_call *) call)->keys;
+
+	return psprintf("%s; a key is released from a noisy count of %.6g on", pe_release_text(&call->reply),
+					ldexp((double) keys->threshold, -keys->shift));
+}
+
+static const pe_ask_kind ask_keys = {
+	.validate = validate_keys, .door = ask_for_keys, .take = take_keys, .paid = paid_for_keys
+};
+
+/* Of one count: the law of the noise is public. */
+static void
+measure_errors(pe_key_call *c)
+{
+	const pe_noise *noise = pe_plan_key_noise(c->asked.plan);
+	pe_confidence intervals;
+
+	c->stderr_ = pe_noise_stderr(noise);
+	pe_confidence_init(&intervals, noise, 1, PE_MISS);
+	c->half = pe_confidence_half(&intervals, 1, 1);
+	pe_confidence_free(&intervals);
+}
+
+double
+pe_key_call_threshold(const pe_key_call *c)
+{
+	return ldexp((double) pe_plan_key_threshold(c->asked.plan), -pe_noise_shift(pe_plan_key_noise(c->asked.plan)));
+}
+
+void
+pe_key_call_prepare(pe_key_call *c, bool needs_budget)
+{
+	c->call.kind = &ask_keys;
+	c->call.quote = !needs_budget;
+	pe_ask_prepare(&c->call);
+	if (c->asked.budget != NULL)
+		c->replays = c->call.quote ? c->call.replay : pe_ask_is_replay(&c->call);
+	measure_errors(c);
+}
+
+/* A key is a value itself: what is not shown is left out.  They stay in their order. */
+static void
+leave_out_hidden(pe_key_call *c)
+{
+	pe_min_count rule = pe_suppress_rule(c->asked.dataset, c->call.request.min_count);
+	int			kept = 0;
+
+	rule.rows = 1;				/* units are counted */
+	for (int i = 0; i < c->keys.keys; i++)
+		if (pe_min_count_shows(&rule, pe_key_call_estimate(c, i) - c->half))
+			c->keys.key[kept++] = c->keys.key[i];
+	c->keys.keys = kept;
+}
+
+void
+pe_key_call_answer(pe_key_call *c)
+{
+	pe_ask(&c->call);
+	leave_out_hidden(c);
+}

@@ -1,0 +1,49 @@
+/*
+ * keys_call.h
+ *	  A request for the keys of an open column, by every front: dp.keys, plain SELECT.
+ *
+ * Released are keys with their noisy counts of units (door/scan_keys.h).  A predicate selects the rows that are
+ * looked at; it works on declared cells, so it changes no sensitivity: a row that it leaves out has no key.
+ */
+#ifndef PE_ASK_KEYS_CALL_H
+#define PE_ASK_KEYS_CALL_H
+
+#include <math.h>
+
+#include "ask/ask.h"
+#include "counts/min_count.h"
+#include "door/scan_keys.h"
+
+typedef struct pe_key_call
+{
+	pe_call		call;			/* its request is filled by the front: attribute[0] is the column */
+	double		delta;			/* charged; NaN: a hundredth of what the budget keeps for charges */
+
+	pe_asked	asked;
+	pe_column	column[1 + PE_MAX_ATTRIBUTES];	/* the open one, and those that the predicate looks at */
+	pe_domain  *domain;			/* of these, watched; NULL: none */
+	pe_predicate *predicate;
+	bool		replays;		/* the budget has paid for this very request */
+
+	pe_answered_keys keys;		/* once it is answered: those that are shown */
+	double		stderr_;		/* of each count, */
+	double		half;			/* and of its interval */
+} pe_key_call;
+
+/* Validates the request and makes the plan; nothing is charged.  Not inside PE_UNDONE. */
+extern void pe_key_call_prepare(pe_key_call *call, bool needs_budget);
+
+/* Charges and measures, or replays. */
+extern void pe_key_call_answer(pe_key_call *call);
+
+/* From which noisy count on a key is released.  Prepared before. */
+extern double pe_key_call_threshold(const pe_key_call *call);
+
+/* The noisy count of a key. */
+static inline double
+pe_key_call_estimate(const pe_key_call *call, int32 key)
+{
+	return ldexp((double) call->keys.key[key].value, -call->keys.shift);
+}
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * open_keys.c
+ *	  A SELECT grouped by an open column.  See open_keys.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+#include "ask/ask_blocks.h"
+#include "fdw/open_keys.h"
+#include "fdw/table_options.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * The column
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_open(const pe_sight *s, const Var *var)
+{
+	return var->varattno > 0 && s->open_of[var->varattno - 1] >= 0;
+}
+
+static void
+refuse_shape(const char *what, const char *column)
+{
+	pe_refuse_translation(what, psprintf("Write SELECT %1$s, count(*) FROM ... GROUP BY %1$s, and compute with it "
+										 "in a query around it.", quote_identifier(column)));
+}
+
+/* The open column that an expression is of; NULL: none. */
+static const Var *
+open_column_of(const pe_sight *s, Node *expression)
+{
+	List	   *vars = pull_var_clause(expression, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	const Var  *found = NULL;
+	ListCell   *cell;
+
+	foreach(cell, vars)
+		if (found == NULL && is_open(s, lfirst(cell)))
+			found = lfirst(cell);
+	foreach(cell, vars)
+		if (found != NULL && lfirst_node(Var, cell)->varattno != found->varattno)
+			refuse_shape("an expression of GROUP BY over a column whose values nobody has listed, and another one,",
+						 NameStr(TupleDescAttr(s->columns, found->varattno - 1)->attname));
+	return found;
+}
+
+static const char *
+name_of(const pe_open_keys *k)
+{
+	return NameStr(TupleDescAttr(k->sight->columns, k->number - 1)->attname);
+}
+
+/* Several expressions are of one column. */
+static void
+take_group(pe_open_keys *k, const Var *var)
+{
+	if (k->number != 0 && k->number != var->varattno)
+		pe_refuse_translation("GROUP BY of two columns whose values nobody has listed",
+							  "Group by one of them. The owner can open a column of a view that joins the two texts.");
+	if (!pe_names_is_bytewise(k->sight->names, var->varcollid))
+		pe_refuse_translation(psprintf("GROUP BY of \"%s\", in whose collation different texts are equal,",
+									   NameStr(TupleDescAttr(k->sight->columns, var->varattno - 1)->attname)),
+							  "The owner can declare levels of the column.");
+	k->number = var->varattno;
+	k->column = &k->sight->declared->open[k->sight->open_of[var->varattno - 1]];
+}
+
+/* A group of an expression may be several keys; each has noise and a threshold of its own. */
+static void
+check_groups(const pe_open_keys *k, const pe_scan_plan *plan)
+{
+	bool		is_there = false;
+	ListCell   *cell;
+
+	if (plan->sets != NIL)
+		refuse_shape("GROUPING SETS, ROLLUP or CUBE of a column whose values nobody has listed", name_of(k));
+	foreach(cell, plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+
+		is_there |= pe_open_keys_has(k, entry) && pe_sight_open_column(k->sight, (Node *) entry->expr) >= 0;
+	}
+	if (!is_there)
+		refuse_shape(psprintf("GROUP BY of an expression of \"%s\", whose values nobody has listed,", name_of(k)),
+					 name_of(k));
+}
+
+/* Of each group count(column) is count(*). */
+static Node *
+counted_as_rows(Node *e, void *argument)
+{
+	const pe_open_keys *k = argument;
+	Aggref	   *aggregate;
+
+	if (e == NULL)
+		return NULL;
+	e = expression_tree_mutator(e, counted_as_rows, argument);
+	if (!IsA(e, Aggref) || ((Aggref *) e)->aggdistinct != NIL || list_length(((Aggref *) e)->args) != 1)
+		return e;
+	aggregate = (Aggref *) e;
+	if (pe_sight_open_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) ==
+		k->sight->open_of[k->number - 1] &&
+		strcmp(pe_names_function(k->sight->names, aggregate->aggfnoid)->name, "count") == 0)
+		linitial_node(TargetEntry, aggregate->args)->expr = (Expr *) makeBoolConst(true, false);
+	return e;
+}
+
+pe_open_keys *
+pe_open_keys_find(pe_sight *s, pe_scan_plan *plan)
+{
+	pe_open_keys *k = palloc0(sizeof(*k));
+	ListCell   *cell;
+
+	k->sight = s;
+	foreach(cell, plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+		const Var  *var = entry->ressortgroupref != 0 ? open_column_of(s, (Node *) entry->expr) : NULL;
+
+		if (var != NULL)
+			take_group(k, var);
+	}
+	if (k->number == 0)
+		return NULL;
+	check_groups(k, plan);
+	plan->targets = (List *) counted_as_rows((Node *) plan->targets, k);
+	foreach(cell, plan->targets)
+		if (!pe_open_keys_has(k, lfirst(cell)))
+			k->targets = lappend(k->targets, lfirst(cell));
+	k->row = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
+	return k;
+}
+
+bool
+pe_open_keys_has(const pe_open_keys *k, const TargetEntry *entry)
+{
+	return entry->ressortgroupref != 0 && open_column_of(k->sight, (Node *) entry->expr) != NULL;
+}
+
+/* ------------------------------------------------------------------
+ * The request
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_long(const pe_public_open *column)
+{
+	int			most = column->typmod >= VARHDRSZ ? column->typmod - VARHDRSZ : PG_INT32_MAX;
+
+	return (column->type == TEXTOID || column->type == VARCHAROID || column->type == BPCHAROID) &&
+		most > PE_KEY_MOST / 4;
+}
+
+/* Whether WHERE leaves rows without a value. */
+static bool
+has_nulls(const pe_open_keys *k, const pe_condition *where)
+{
+	int			attribute = k->sight->attribute_of[k->number - 1];
+	const bool *left = attribute >= 0 ? pe_condition_leaves(where, attribute) : NULL;
+
+	return !k->column->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
+}
+
+/* What PostgreSQL would group too. */
+static void
+tell_left_out(const pe_open_keys *k, const pe_condition *where)
+{
+	if (has_nulls(k, where))
+		ereport(NOTICE,
+				(errmsg("rows without a value of \"%s\" are in no group", name_of(k)),
+				 errdetail("Groups are the values that enough rows have.")));
+	else if (is_long(k->column))
+		ereport(NOTICE,
+				(errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k), PE_KEY_MOST),
+				 errdetail("Groups are the values that enough rows have.")));
+}
+
+/* A row is counted as a unit where it is one, or where each unit has one. */
+static void
+check_wanted(pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
+{
+	bool		of_units = k->sight->declared->unit != NULL;
+	ListCell   *cell;
+
+	if (wanted->texts == NIL)
+		refuse_shape(psprintf("a list of the values of \"%s\", which nobody has listed,", name_of(k)), name_of(k));
+	foreach(cell, wanted->texts)
+	{
+		bool		of_rows = strcmp(lfirst(cell), "count(*)") == 0;
+
+		if (of_rows && of_units && rows_per_unit > 1)
+			pe_refuse_translation(psprintf("count(*) by a column whose values nobody has listed, where a unit has up "
+										   "to %d rows,", rows_per_unit),
+								  psprintf("count(DISTINCT %s) counts units.",
+										   quote_identifier(k->sight->declared->unit)));
+		if (!of_rows && strcmp(lfirst(cell), "count(distinct unit)") != 0)
+			pe_refuse_translation(psprintf("%s by a column whose values nobody has listed", (char *) lfirst(cell)),
+								  of_units ? "Answered is count(DISTINCT ...) of units."
+								  : "Answered is count(*), without FILTER.");
+		k->counted = of_units ? psprintf("count(DISTINCT %s)", quote_identifier(k->sight->declared->unit)) : "count(*)";
+	}
+}
+
+void
+pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, const pe_wanted *wanted)
+{
+	pe_request *request = &k->call.call.request;
+	int			rows_per_unit = pe_fdw_rows_per_unit(relation);
+
+	check_wanted(k, wanted, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
+	tell_left_out(k, where);
+	pe_request_init(request, PE_ASK_KEYS, PE_FRONT_SELECT);
+	request->dataset = pstrdup(k->sight->dataset);
+	request->attribute = palloc(sizeof(char *));
+	request->attribute[0] = k->column->name;
+	request->attributes = 1;
+	request->predicate = pe_condition_text(k->sight, where);
+	request->rows_per_unit = rows_per_unit;
+	request->cuts = rows_per_unit > 0;
+	request->min_count = pe_fdw_min_count(relation);
+	request->budget = (char *) pe_fdw_budget(relation);
+	k->call.delta = NAN;
+}
+
+/* ------------------------------------------------------------------
+ * The answer
+ * ------------------------------------------------------------------
+ */
+
+/* Keys come as text. */
+static void
+read_values(pe_open_keys *k)
+{
+	Form_pg_attribute column = TupleDescAttr(k->sight->columns, k->number - 1);
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(k->column->type, &input, &parameter);
+	k->value = palloc((k->call.keys.keys + 1) * sizeof(Datum));
+	for (int32 i = 0; i < k->call.keys.keys; i++)
+		k->value[i] = OidInputFunctionCall(input, k->call.keys.key[i].key, parameter, column->atttypmod);
+}
+
+void
+pe_open_keys_answer(pe_open_keys *k)
+{
+	pe_key_call_answer(&k->call);
+	read_values(k);
+}
+
+pe_aggregate_result
+pe_open_keys_sum(const pe_open_keys *k, const List *terms, int32 key)
+{
+	double		factor = 0;
+	double		estimate = pe_key_call_estimate(&k->call, key);
+	double		half = k->call.half;
+	const ListCell *cell;
+
+	foreach(cell, terms)
+		factor += ((const pe_summand *) lfirst(cell))->factor;
+	return (pe_aggregate_result) {
+		factor * estimate, fabs(factor) * k->call.stderr_,
+		factor * estimate - fabs(factor) * half, factor * estimate + fabs(factor) * half
+	};
+}
+
+Datum
+pe_open_keys_value(const pe_open_keys *k, const TargetEntry *entry, int32 key, bool *isnull)
+{
+	Node	   *expression = (Node *) entry->expr;
+	int16		length;
+	bool		by_value;
+	Datum		value;
+
+	*isnull = false;
+	if (IsA(expression, Var))
+		return k->value[key];
+	ExecClearTuple(k->row);
+	memset(k->row->tts_isnull, true, k->sight->columns->natts * sizeof(bool));
+	k->row->tts_isnull[k->number - 1] = false;
+	k->row->tts_values[k->number - 1] = k->value[key];
+	ExecStoreVirtualTuple(k->row);
+	value = pe_sight_evaluate(k->sight, expression, k->row, isnull);
+	get_typlenbyval(exprType(expression), &length, &by_value);
+	return *isnull ? (Datum) 0 : datumCopy(value, by_value, length);
+}
+
+/* ------------------------------------------------------------------
+ * EXPLAIN
+ * ------------------------------------------------------------------
+ */
+
+char *
+pe_open_keys_request_text(const pe_open_keys *k)
+{
+	const pe_request *request = &k->call.call.request;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "dp.keys(%s, %s", quote_literal_cstr(request->dataset),
+					 quote_literal_cstr(request->attribute[0]));
+	if (request->predicate != NULL)
+		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
+	if (request->cuts)
+		appendStringInfo(&text, ", rows_per_unit => %d", request->rows_per_unit);
+	if (!isnan(request->epsilon))
+		appendStringInfo(&text, ", epsilon => %s", pe_number_text(request->epsilon));
+	if (!isnan(k->call.delta))
+		appendStringInfo(&text, ", delta => %s", pe_number_text(k->call.delta));
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+char *
+pe_open_keys_quote_text(const pe_open_keys *k)
+{
+	const pe_asked *asked = &k->call.asked;
+	double		left;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "epsilon %.3g and delta %.3g, standard error of %s %.3g; a value is shown from a noisy "
+					 "count of %.4g on", pe_plan_epsilon(asked->plan), k->call.delta, k->counted, k->call.stderr_,
+					 pe_key_call_threshold(&k->call));
+	if (k->call.replays)
+		appendStringInfoString(&text, "; paid already: free");
+	else if (pe_settings_reuse_only())
+		appendStringInfoString(&text, "; not paid: pg_epsilon.reuse = only refuses it");
+	else
+		appendStringInfoString(&text, pe_asked_fits(asked, false, &left)
+							   ? "; would be charged" : "; does not fit the budget");
+	return text.data;
+}
