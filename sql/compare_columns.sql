@@ -177,10 +177,10 @@ EXPLAIN (COSTS OFF) SELECT region, count(*) FILTER (WHERE NOT (d1 <= d2 + 7)) FR
 
 -- 7. Units of several rows: the cut may tell rows apart by what is compared.
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TABLE stays AS SELECT 1 + i % 300 AS person, i % 2 = 0 AS acute, date '2024-01-01' + i % 30 AS admitted, date '2024-01-01' + i % 30 + i % 4 AS discharged, 100 + i % 40 AS systolic, 45 + i % 20 AS diastolic FROM generate_series(1, 900) i;
+CREATE TABLE stays AS SELECT 1 + i % 300 AS person, i % 2 = 0 AS acute, date '2024-01-01' + i % 30 AS admitted, date '2024-01-01' + i % 30 + i % 4 AS discharged, 100 + i % 40 AS systolic, 45 + i % 20 AS diastolic, 'code ' || i % 7 AS code FROM generate_series(1, 900) i;
 SELECT dp.create_dataset('stays', 'stays', epsilon => 1e5, unit => 'person', max_rows => 3);
 SELECT dp.add_attribute('stays', 'acute', '{true,false}'), dp.add_attribute('stays', 'admitted', '2024-01-01', '2024-03-01', bins => 1), dp.add_attribute('stays', 'discharged', '2024-01-01', '2024-03-01', bins => 1),
-       dp.add_attribute('stays', 'systolic', 50, 200, bins => 3), dp.add_attribute('stays', 'diastolic', 50, 110, bins => 3);
+       dp.add_attribute('stays', 'systolic', 50, 200, bins => 3), dp.add_attribute('stays', 'diastolic', 50, 110, bins => 3), dp.add_attribute('stays', 'code', open => true);
 SELECT dp.grant_budget('stays', 'regress_ann', epsilon => 1e5), dp.expose('stays', 'stayed');
 GRANT SELECT ON stayed, stays TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
@@ -194,8 +194,10 @@ SELECT abs(a.days - t.days) <= 200 AS days, abs(a.mean - t.mean) < 0.3 AS mean, 
        (SELECT sum(discharged - admitted) AS days, avg(discharged - admitted) AS mean, sum((discharged - admitted) * systolic) AS weighted FROM stays) t;
 SELECT count(*) AS charges FROM dp.charges \gset
 SELECT pg_temp.refused('SELECT ' || a || ' FROM stayed') FROM unnest('{sum(admitted - (discharged - 7)),avg(admitted - date ''2024-01-01'' + systolic)}'::text[]) a;
--- units by their rows, series and models refuse
-SELECT pg_temp.refused(statement) FROM unnest(ARRAY[$$SELECT * FROM dp.rows_per_unit('stays', most => 3, epsilon => 1, predicate => 'admitted = discharged')$$]) statement;
+-- units by their rows, keys, series and models refuse; open columns without cells do not compare
+SELECT pg_temp.refused(statement) FROM unnest(ARRAY[$$SELECT * FROM dp.rows_per_unit('stays', most => 3, epsilon => 1, predicate => 'admitted = discharged')$$,
+    $$SELECT * FROM dp.keys('stays', 'code', epsilon => 1, predicate => 'admitted = discharged')$$, 'SELECT code, count(*) FROM stayed WHERE admitted = discharged GROUP BY code',
+    $$SELECT * FROM dp.aggregate('stays', '{count(*)}', epsilon => 1, predicate => 'code = acute')$$, 'SELECT count(*) FROM stayed WHERE code = code::varchar || acute::text']) statement;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.set_time('stays', 'admitted');
