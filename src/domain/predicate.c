@@ -627,9 +627,6 @@ read_right(parser *p, compared *c, pe_literal *more, char **text)
 static bool
 find_compared(parser *p, const compared *c, pe_declared *found, pe_compared_sides *sides, bool *mirrored)
 {
-	if (p->source->compared == NULL)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, c->text.position[1],
-							"attributes cannot be compared with each other here");
 	p->t.error->position = (int) c->text.position[1];
 	p->t.error->status = PE_TEXT_INVALID;
 	if (p->source->compared(p->source->context, &c->text, found, sides, mirrored, p->t.error))
@@ -771,7 +768,7 @@ parse_test(parser *p)
 
 	if (!read_name(p, name, &start) || !check_follows_attribute(p))
 		return false;
-	if (sees_comparison(&p->t))
+	if (p->source->compared != NULL && sees_comparison(&p->t))
 	{
 		compared	c = {.text = {.name = {name}, .position = {start}}};
 
@@ -857,7 +854,7 @@ parse_primary(parser *p, operand *o)
 		return true;
 	}
 	o->rank = RANK_TEST;
-	if (sees_factor(&p->t))
+	if (p->source->compared != NULL && sees_factor(&p->t))
 		return parse_product(p);
 	return pe_text_sees_literal(&p->t) ? parse_literal_first(p) : parse_test(p);
 }
