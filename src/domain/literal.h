@@ -64,7 +64,7 @@ typedef struct pe_literal_source
 	 * The attribute of a comparison, and its canonical sides; mirrored: less
 	 * and greater are exchanged.  It has an order unless values can only be
 	 * equal or not.  False, with the error filled, if they cannot be compared.
-	 * NULL: nothing can.
+	 * NULL: the language has no comparisons of attributes.
 	 */
 	bool		(*compared) (void *context, const pe_compared_text *given, pe_declared *found,
 							 pe_compared_sides *sides, bool *mirrored, pe_text_error *error);
