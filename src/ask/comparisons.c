@@ -454,7 +454,8 @@ pe_compared_find(void *reader, const pe_compared_text *given, pe_declared *found
 		of[0] = of[1];
 		of[1] = first;
 	}
-	*found = (pe_declared) {.number = place_of(r, name_of(sides), &comparison, of), .ordered = pe_compared_has_order(kind)};
+	*found = (pe_declared) {.ordered = pe_compared_has_order(kind)};
+	found->number = place_of(r, name_of(sides), &comparison, of);
 	found->domain = &r->columns[found->number].domain;
 	return true;
 }

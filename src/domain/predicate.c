@@ -459,8 +459,8 @@ parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool n
 	pe_predicate_leaf *leaf;
 
 	if (attribute->listed)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "\"%.*s\" has no numbered cells: its values are not listed",
-							pe_shown_size(name), name);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at,
+							"\"%.*s\" has no numbered cells: its values are not listed", pe_shown_size(name), name);
 	leaf = take_cells(p, attribute, name);
 	if (leaf != NULL)
 		write_cells(p, leaf, negated);
