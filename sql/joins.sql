@@ -112,6 +112,7 @@ SELECT ask('SELECT count(*) FROM lines LEFT JOIN products ON true');
 
 -- Groups that no part of an OR leaves are not shown
 SELECT ask('SELECT status, country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE (status = ''open'' AND country = ''AT'') OR (country = ''DE'' AND status = ''open'') GROUP BY 1, 2');
+SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE (status = ''open'' AND country = ''AT'') OR (country = ''DE'' AND status = ''paid'') GROUP BY 1');
 SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE quantity > 2 OR (country = ''DE'' AND status = ''open'') GROUP BY 1');
 
 -- IN and EXISTS of what is looked up; not of what multiplies
@@ -196,6 +197,7 @@ SELECT dp.add_attribute('loans_rates', 'rate', '0', '0.11', bins => 11, last => 
 SELECT dp.grant_budget('loans_rates', 'regress_ann', epsilon => 9e3);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.expose_tables('loans_rates', 's');
+SELECT ask('SELECT count(*), count(rate) FROM loans LEFT JOIN rates USING (rate_id)');
 SELECT ask('SELECT count(*) FROM loans LEFT JOIN rates USING (rate_id) WHERE rate BETWEEN 0.02 AND 0.05');
 SELECT ask('SELECT count(*) FROM loans LEFT JOIN rates ON loans.rate_id = rates.rate_id WHERE rate > 0.055');
 SELECT ask('SELECT rate, count(*) FROM loans JOIN rates USING (rate_id) WHERE rate < 0.03 GROUP BY rate');
