@@ -28,7 +28,7 @@
  * as other rows are there.  So they, too, stand outside N, and their share is
  * subtracted from that of all others.
  *
- * Values.  With V of them, m = min(k, V) and n groups that are told apart, a unit
+ * Values.  With V of them, m = min(k, V) and n groups that are kept apart, a unit
  * adds some d of P = {d in N^n, sum d <= k, each d_g <= m} to the numbers of values
  * (domain/sums.h).  A norm is convex, so it is largest at a vertex of the hull of P:
  * as all limits are whole numbers, q = min(floor(k / m), n) entries are m there, one more
@@ -712,16 +712,16 @@ groups_stay_apart(const pe_plan_part *part, int64_t groups, const int32_t *colum
 	return apart;
 }
 
-/* Whether the table of what counts values is by them last, behind the groups, and they are as its sensitivity has them. */
+/* Whether the table of what counts values is by them last, and they and the groups are those of its sensitivity. */
 static bool
 counts_values(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
 			  int32_t t, const int32_t *column_of)
 {
 	int			counted = pe_sum_counted_attribute(&sums->sum[t]);
+	const pe_attribute *values = &domain->attribute[counted];
 
-	return tables->set[t] >> counted == 1 && part->distinct >= pe_attribute_ordered_cells(&domain->attribute[counted]) &&
-		groups_stay_apart(part, (tables->first[t + 1] - tables->first[t]) /
-						  pe_attribute_cells(&domain->attribute[counted]), column_of);
+	return tables->set[t] >> counted == 1 && part->distinct >= pe_attribute_ordered_cells(values) &&
+		groups_stay_apart(part, (tables->first[t + 1] - tables->first[t]) / pe_attribute_cells(values), column_of);
 }
 
 bool
