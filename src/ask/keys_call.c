@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ask/ask_predicate.h"
+#include "ask/comparisons.h"
 #include "ask/keys_call.h"
 #include "ask/suppress.h"
 #include "noise/interval.h"
@@ -65,6 +66,7 @@ parse_predicate(pe_key_call *c)
 	if (c->call.request.predicate == NULL)
 		return;
 	c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, c->column + 1, &count);
+	pe_refuse_compared(c->column + 1, count, "a search for keys");
 	c->domain = pe_columns_domain(c->column + 1, count, count);
 	pe_check_memory(pe_predicate_memory(c->predicate, c->domain));
 	(void) pe_predicate_cells(c->predicate, c->domain);

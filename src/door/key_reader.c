@@ -81,7 +81,8 @@ check_watched(key_reader *r, const pe_accumulator *a, FunctionCallInfo fcinfo)
 		pe_key		key;
 
 		r->watched[i] = pe_reader_type(fcinfo, PE_ARG_FIRST + 1 + i);
-		if (!OidIsValid(r->watched[i]) || !pe_type_key(r->watched[i], &key) || key != a->domain.attribute[i].key)
+		if (!OidIsValid(r->watched[i]) || !pe_type_key(r->watched[i], &key) || key != a->domain.attribute[i].key ||
+			pe_attribute_is_comparison(&a->domain.attribute[i]))
 			pe_reader_refuse_type(1 + i);
 	}
 }

@@ -188,6 +188,7 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 	int			count;
 	char	  **names = names_of(seen, expressions, &count);
 
+	s->seen = seen;
 	s->dataset = seen->dataset;
 	s->declared = pe_public_load(seen->dataset, names, count);
 	check_identity(s, seen);
@@ -251,6 +252,14 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 		found = bms_add_member(found, a);
 	}
 	return found;
+}
+
+const pe_public_attribute *
+pe_sight_attribute(const pe_sight *s, int number)
+{
+	if (number < s->declared->attributes)
+		return &s->declared->attribute[number];
+	return &((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->attribute;
 }
 
 static bool
