@@ -107,7 +107,7 @@ laplace_zero_left_out(const subject *s, pe_i128 *exact, size_t count, int64_t *r
 			released[i] = (int64_t) exact[i];
 }
 
-/* Noise of the right size in steps of 2^bits: the low bits stand in clear. */
+/* Noise of the right size in steps of 2^bits: the low bits stand in clear.  Exact answers differ by multiples of 2^20. */
 static void
 add_in_steps(const subject *s, const pe_i128 *exact, size_t count, int bits, int64_t *released)
 {
@@ -123,9 +123,9 @@ steps_of_2(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 }
 
 static void
-steps_of_65536(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+steps_of_2_to_21(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	add_in_steps(s, exact, count, 16, released);
+	add_in_steps(s, exact, count, 21, released);
 }
 
 /* One normal number, by Box and Muller, as a textbook has it. */
@@ -445,7 +445,7 @@ static const fault faults[] = {
 	{"people in three cells charged for one, Laplace", {&people_pure, PE_ADD_REMOVE, 3, "identity(4)", -1, 1000000000, 3}, people_in_one_cell},
 	{"zero vertex left out", {&gaussian, PE_SUBSTITUTE, 1, "total(4)", 2, 500000000, 3}, zero_left_out},
 	{"noise in steps of 2", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3}, steps_of_2},
-	{"noise in steps of 2^16", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 125000000, 3}, steps_of_65536},
+	{"noise in steps of 2^21", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 1000000, 3}, steps_of_2_to_21},
 	{"float noise", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 0}, floats},
 	{"float noise, rounded", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, (INT64_C(1) << 53) + 1}, floats_rounded},
 	{"wrong sigma of one coordinate", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3}, one_coordinate},
