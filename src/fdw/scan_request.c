@@ -1084,6 +1084,26 @@ tell_dropped(const pe_select *s)
 					   g->aggregate[last].most)));
 }
 
+/* Of counts of values: where the noise alone is more than all values that there are.  It is public. */
+static void
+tell_few_values(const pe_select *s)
+{
+	const pe_aggregation *g = s->call.aggregation;
+	const double *errors = errors_of(s, false);
+
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		int32		values = g->aggregate[i].kind == PE_AGG_DISTINCT
+			? pe_attribute_ordered_cells(&g->columns[g->aggregate[i].attribute].domain) : 0;
+
+		if (values > 0 && errors[i] > values)
+			ereport(NOTICE,
+					(errmsg("the standard error of %s is %.3g, more than the %d values that are declared",
+							s->call.call.request.sums.aggregate[i], errors[i], values),
+					 errhint("A larger pg_epsilon.epsilon, or fewer aggregates at once, makes it smaller.")));
+	}
+}
+
 /* The rows of each key. */
 static List *
 rows_of_keys(const pe_select *s)
@@ -1122,6 +1142,7 @@ pe_select_answer(pe_select *s)
 		s->together = pe_aggregate_call_together(&s->call, count);
 	tell_hidden(s);
 	tell_noise(s);
+	tell_few_values(s);
 	if (s->counts_dropped)
 		tell_dropped(s);
 }

@@ -304,6 +304,22 @@ lost_rows_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *releas
 	release_aggregate_as(s, vector, exact, count, released);
 }
 
+/* Of some values the noise is for one: a unit that has several of them in a group is not thought of. */
+static void
+values_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_vector vector[PE_AGG_SUMS];
+	pe_u128		values = (pe_u128) agg.of->values;
+
+	for (int i = 0; i < agg.sums.sums; i++)
+	{
+		vector[i] = agg.plan->vector[i];
+		if (agg.sum[i].kind == PE_SUM_DISTINCT)
+			vector[i].sensitivity /= s->of.mechanism->accounting == PE_PURE ? values : values * values;
+	}
+	release_aggregate_as(s, vector, exact, count, released);
+}
+
 /* Gradients clipped at C get the noise for C / 2. */
 static void
 sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -452,6 +468,8 @@ static const fault faults[] = {
 	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
 	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},
 	{"values pay with all, and so do rows", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "values", -1, 500000000, 3}, aggregate_shares_doubled},
+	{"values of a unit as one", {&aggregate_zcdp, PE_ADD_REMOVE, 3, "few values", -1, 125000000, 3}, values_as_one},
+	{"values of a unit as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 3, "few values", -1, 500000000, 3}, values_as_one},
 	{"dropped rows as one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3}, lost_rows_as_one},
 	{"dropped rows as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3}, lost_rows_as_one},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
