@@ -18,7 +18,7 @@ my $directory = $ENV{CLICKBENCH} // '';
 plan skip_all => 'CLICKBENCH does not name a checkout of ClickBench' unless -e "$directory/postgresql/queries.sql";
 
 # What is answered of 43, at least.
-my $AT_LEAST = 1;
+my $AT_LEAST = 20;
 my $ROWS = 50000;
 my $OPEN = 'url|referer|searchphrase|title|mobilephonemodel|clientip|userid|watchid|refererhash|urlhash';
 
@@ -102,10 +102,10 @@ sub is_near_row
 }
 
 # is_true ANSWER, TRUTH, ALL: as many rows, each of which is true without LIMIT; what it is ordered by, the last of the numbers, has
-# the same values in the same order.  Equal ones may have changed places.
+# the same values in the same order, if it is.  Equal ones may have changed places.
 sub is_true
 {
-	my ($answer, $truth, $all) = @_;
+	my ($answer, $truth, $all, $is_ordered) = @_;
 	my @answer = rows($answer);
 	my @truth = rows($truth);
 	my @all = rows($all);
@@ -113,7 +113,7 @@ sub is_true
 	return 0 if @answer != @truth;
 	for my $i (0 .. $#answer)
 	{
-		return 0 if $answer[$i][-1] =~ /^[\d.]+$/ && !is_near($answer[$i][-1], $truth[$i][-1]);
+		return 0 if $is_ordered && $answer[$i][-1] =~ /^[\d.]+$/ && !is_near($answer[$i][-1], $truth[$i][-1]);
 		return 0 unless grep { is_near_row($answer[$i], $_) } @all;
 	}
 	return 1;
@@ -144,13 +144,14 @@ for my $statement (@statements)
 	}
 	my $truth = ask_ok($node, 'curator', truth_of($statement));
 	my $all = ask_ok($node, 'curator', truth_of($statement) =~ s/$LIMIT;/;/r);
-	my $is_true = is_true($answer, $truth, $all);
+	my $is_ordered = $statement =~ / ORDER BY /;
+	my $is_true = is_true($answer, $truth, $all, $is_ordered);
 
 	if (!$is_true && $statement =~ /$LIMIT;/)
 	{
 		my $shown = ask_ok($node, 'ann', "SET search_path = asked, public; " . ($statement =~ s/$LIMIT;/;/r));
 
-		$is_true = is_true(join("\n", grep { !/\|-?0$/ } split /\n/, $shown), $all, $all) && note("$number: LIMIT counts groups without rows") | 1;
+		$is_true = is_true(join("\n", grep { !/\|-?0$/ } split /\n/, $shown), $all, $all, $is_ordered) && note("$number: LIMIT counts groups without rows") | 1;
 	}
 	$answered += ok($is_true, "$number: $statement") || note("asked:\n$answer\n${error}true:\n$truth") && 0;
 }
