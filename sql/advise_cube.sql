@@ -38,6 +38,10 @@ SELECT part, question, round(stderr::numeric, 6) AS advised FROM dp.advise_cube(
 SELECT round(max(dp.stderr_count)::numeric, 6) AS shown FROM (SELECT region, channel, dp.stderr_count(*) FROM board GROUP BY 1, 2) dp;
 SELECT round(max(dp.stderr_count)::numeric, 6) AS shown FROM (SELECT region, dp.stderr_count(*) FROM board GROUP BY 1) dp;
 SELECT round(dp.stderr_count(*)::numeric, 6) AS shown FROM board;
+-- values that are counted: of a column that is summed, and of one that the cube is by
+SELECT part, question, hint FROM dp.advise_cube('orders', '{SELECT count(amount) FROM orders_v,SELECT region\, sum(amount) FROM orders_v GROUP BY 1}') WHERE part <> 'roll-up';
+SELECT part, question, hint FROM dp.advise_cube('orders', '{SELECT count(amount) FROM orders_v WHERE amount >= 50}') WHERE part <> 'roll-up';
+SELECT part, question, hint FROM dp.advise_cube('orders', ARRAY['SELECT region, sum(items * amount), count(items * amount) FROM orders_v GROUP BY 1']) WHERE part <> 'roll-up';
 -- nothing to propose
 SELECT part, number, hint FROM dp.advise_cube('orders', '{}');
 SELECT part, number, hint FROM dp.advise_cube('orders', '{SELECT 1}');

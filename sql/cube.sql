@@ -46,6 +46,9 @@ SELECT try('SELECT region, items, count(*) FROM small_v GROUP BY ROLLUP (1, 2)')
 SELECT try('SELECT region, items, returned, count(*) FROM small_v WHERE age < 75 GROUP BY CUBE (1, 2, 3)');
 SELECT try('SELECT region, grouping(region), count(*) FROM small_v WHERE region <> ''west'' GROUP BY GROUPING SETS ((1), ())');
 SELECT try('SELECT count(returned), count(*) FROM small_v');
+-- the values of a column that is summed: amount is missing in some rows
+SELECT near('SELECT region, count(amount) AS paid, count(items) AS sold, count(*) AS n, avg(2 * amount) AS twice FROM wide_v GROUP BY 1');
+SELECT near('SELECT count(amount) FILTER (WHERE region = ''north'') AS paid, sum(amount) / count(amount) AS mean FROM wide_v');
 SELECT try('SELECT region || items AS both, count(*) FROM small_v GROUP BY 1');
 SELECT try('SELECT region, count(*) FROM small_v GROUP BY 1 HAVING count(*) > 150 ORDER BY 1 DESC LIMIT 3');
 SELECT try('SELECT * FROM (SELECT region, count(*) AS n FROM small_v GROUP BY 1) x JOIN (SELECT region, count(*) AS m FROM small_v WHERE items = 0 GROUP BY 1) y USING (region)');
@@ -198,7 +201,7 @@ SELECT release AS of_units FROM dp.measure('visits', '{ward,cost,ts}', 'identity
 SELECT dp.expose('visits', 'public.units_v', release => :of_units);
 GRANT SELECT ON units_v TO regress_bob;
 CREATE OR REPLACE FUNCTION truth(query text) RETURNS jsonb[] LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT rows_of(regexp_replace(query, '\yunits_v\y', '(SELECT * FROM visits WHERE cost >= 1) v', 'g'));
+    SELECT rows_of(regexp_replace(regexp_replace(query, '\yunits_v\y', '(SELECT * FROM visits WHERE cost >= 1) v', 'g'), '\yformula_v\y', 'orders'));
 $$;
 SET SESSION AUTHORIZATION regress_bob;
 SELECT try('SELECT ward, count(*) FROM units_v GROUP BY 1');
@@ -214,6 +217,22 @@ SELECT max(release) AS overall FROM dp.aggregate('orders', '{count(*),avg(amount
 SELECT dp.expose('orders', 'public.overall_v', release => :overall);
 SELECT count(*), round(avg(amount)), round(sum(amount), -2) FROM overall_v;
 SELECT refused('SELECT count(*) FROM overall_v WHERE amount < 50');
+-- a formula: the relation has its columns, also where nothing else is of them
+SELECT max(release) AS formula FROM dp.aggregate('orders', '{count(*),sum(items * amount)}', '{region}', epsilon => 5e3) \gset
+SELECT dp.expose('orders', 'public.formula_v', release => :formula);
+SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'formula_v' ORDER BY ordinal_position;
+SELECT near('SELECT region, sum(items * amount), avg(items * amount) AS mean, count(items * amount) AS n FROM formula_v GROUP BY 1');
+SELECT refused('SELECT sum(amount) FROM formula_v');
+SELECT refused('SELECT dp.median(amount) FROM formula_v');
+
+-- count(x) counts values outside of what is declared, which have no number and are in no sum
+CREATE TABLE parcels AS SELECT region, amount + 30 AS weight FROM orders;
+SELECT dp.create_dataset('parcels', 'parcels', 9e4), dp.add_attribute('parcels', 'region', '{north,south,east,west}'::text[]), dp.add_attribute('parcels', 'weight', '0', '100', 10, outside => 'other');
+SELECT dp.grant_budget('parcels', 'regress_curator', 9e4);
+SELECT max(release) AS weighed FROM dp.aggregate('parcels', '{count(*),sum(weight)}', '{region}', epsilon => 2e4) \gset
+SELECT dp.expose('parcels', 'public.weighed_v', release => :weighed);
+SELECT refused('SELECT count(weight) FROM weighed_v');
+SELECT round(sum(weight), -2) = (SELECT round(sum(weight), -2) FROM parcels WHERE weight <= 100) AS of_declared FROM weighed_v;
 
 -- 9. Rows that come, attributes that are declared anew, a release that expires.
 SELECT dp.new_version('orders');

@@ -111,6 +111,9 @@ END $$;
 SELECT pg_temp.explained('SELECT g FROM v GROUP BY g HAVING count(*) < 100');
 SET client_min_messages = notice;
 SELECT g, count(*) > 0 FROM v GROUP BY g ORDER BY g;
+-- of the 500 rows of group 4 six have an x
+SELECT g, count(*) > 0, seen(sum(x)) FROM v GROUP BY g ORDER BY g;
+SELECT label, aggregate, seen(estimate) FROM dp.aggregate('d', '{count(*),sum(x)}', '{g}', epsilon => 900);
 SELECT count(*) FROM before, dp.answer(counts, 'identity');
 SET client_min_messages = warning;
 
@@ -180,7 +183,9 @@ SELECT label, shown(estimate) FROM dp.histogram('p', 's', epsilon => 1000);
 SELECT label, shown(estimate) FROM dp.histogram('p', 's', epsilon => 1000, rows_per_unit => 1);
 SELECT label, aggregate, shown(estimate) FROM dp.aggregate('p', '{count(*),count(distinct unit)}', '{s}', epsilon => 1000) ORDER BY 1, 2;
 SELECT s, shown(count(*)), seen(avg(x)), shown(dp.people(*)) FROM pv GROUP BY s ORDER BY s;
+SET client_min_messages = notice;
 SELECT rows, shown(units, stderr, lower95, upper95) FROM dp.rows_per_unit('p', 4, epsilon => 1000);
+SET client_min_messages = warning;
 SELECT description FROM dp.describe('p') WHERE description ~ 'release';
 SELECT key, shown(estimate) FROM dp.keys('p', 'word', epsilon => 100, delta => 1e-10);
 -- without the rule from 0 to 8192

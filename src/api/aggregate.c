@@ -157,20 +157,22 @@ tell_hidden(const call *c)
 	const pe_aggregate_call *a = &c->call;
 	int32		groups = a->aggregation->space[0].workload.queries;
 	int32		hidden = 0;
+	int32		partly = 0;
 
 	for (int32 q = 0; q < groups && a->aggregation->min.units > 0; q++)
 	{
-		bool		shown = true;
+		int			shown = 0;
 
 		for (int i = 0; i < c->each; i++)
 		{
 			pe_weighted one = {1, c->number[i]};
 
-			shown &= pe_aggregate_call_shows(a, &q, 1, &(pe_terms) {&one, 1});
+			shown += pe_aggregate_call_shows(a, &q, 1, &(pe_terms) {&one, 1});
 		}
-		hidden += !shown;
+		hidden += shown < c->each;
+		partly += shown > 0 && shown < c->each;
 	}
-	pe_aggregate_call_tell_hidden(a, hidden, groups);
+	pe_aggregate_call_tell_hidden(a, hidden, partly, groups);
 }
 
 Datum

@@ -221,19 +221,32 @@ static const pe_ask_kind ask_sizes = {
 	.validate = validate_sizes, .door = ask_for_sizes, .buys = buys_of_sizes
 };
 
+/* How many units have one row more than this number. */
+static double
+units_of(const sizes_call *c, int32 row)
+{
+	return ldexp((double) c->call.reply.value[row], -pe_noise_shift(pe_plan_noise(c->asked.plan)));
+}
+
+static bool
+is_shown(const sizes_call *c, int32 row)
+{
+	return pe_min_count_shows(&c->rule, units_of(c, row) - c->half);
+}
+
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const sizes_call *c = argument;
 	const pe_noise *noise = pe_plan_noise(c->asked.plan);
-	double		units = ldexp((double) c->call.reply.value[row], -pe_noise_shift(noise));
+	double		units = units_of(c, row);
 
 	values[0] = Int32GetDatum(row + 1);
 	values[1] = Float8GetDatum(units);
 	values[2] = Float8GetDatum(pe_noise_stderr(noise));
 	values[3] = Float8GetDatum(units - c->half);
 	values[4] = Float8GetDatum(units + c->half);
-	nulls[1] = nulls[2] = nulls[3] = nulls[4] = !pe_min_count_shows(&c->rule, units - c->half);
+	nulls[1] = nulls[2] = nulls[3] = nulls[4] = !is_shown(c, row);
 	values[5] = Int64GetDatum(c->call.reply.release_id);
 	nulls[5] = c->call.reply.release_id == 0;
 }
@@ -242,6 +255,7 @@ Datum
 pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 {
 	sizes_call	c = {.call = {.kind = &ask_sizes, .fcinfo = fcinfo}};
+	int32		hidden = 0;
 
 	pe_ask_prepare(&c.call);
 	pe_ask(&c.call);
@@ -250,6 +264,9 @@ pe_sql_rows_per_unit(PG_FUNCTION_ARGS)
 	c.half = pe_confidence_half(&c.confidence, 1, 1);
 	c.rule = pe_suppress_rule(c.asked.dataset, 0);
 	c.rule.rows = 1;			/* units are counted */
+	for (int32 row = 0; row < c.most; row++)
+		hidden += !is_shown(&c, row);
+	pe_suppress_tell(&c.rule, hidden, 0, c.most);
 	pe_return_rows(fcinfo, c.most, 6, make_row, &c);
 	return (Datum) 0;
 }

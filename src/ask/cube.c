@@ -85,6 +85,10 @@ cube_of(pe_stored_aggregates *stored)
 	for (int i = 0; i < g->needed.numbers; i++)
 		if (!g->number_column[i]->computed)
 			cube->number[cube->numbers++] = g->number_column[i]->name;
+	cube->factors = g->needed.factors;
+	cube->factor = palloc(Max(cube->factors, 1) * sizeof(char *));
+	for (int i = 0; i < cube->factors; i++)
+		cube->factor[i] = g->factor_column[i]->name;
 	cube->counts = has_count(g);
 	return cube;
 }
@@ -278,12 +282,15 @@ attributes_of_query(const pe_aggregation *g, int32 query, char **names, char **w
 static void
 refuse(const pe_aggregate_call *c, const pe_known_lack *lack)
 {
+	const pe_aggregate *a = &c->aggregation->aggregate[Max(lack->aggregate, 0)];
 	char	   *names;
 	char	   *workload;
 
 	if (lack->aggregate >= 0)
 		refuse_lack(c->cube, psprintf("the cube has no %s", c->aggregation->text[lack->aggregate]),
-					"Measure one with this aggregate.");
+					a->kind == PE_AGG_COUNT && a->column[0] != NULL
+					? "Measure one by its columns too: cells say where there is a value."
+					: "Measure one with this aggregate.");
 	attributes_of_query(c->aggregation, Max(lack->query, 0), &names, &workload);
 	refuse_lack(c->cube, psprintf("the cube does not determine groups by %s together", names),
 				psprintf("Group and filter by fewer of them at once, or measure a cube with %s in its workload.",

@@ -18,6 +18,8 @@ typedef struct pe_cube
 	char	  **attribute;		/* that its counts are by */
 	int			numbers;
 	char	  **number;			/* that it has sums of */
+	int			factors;
+	char	  **factor;			/* in formulas that it has sums of; maybe several times */
 	bool		counts;			/* it has count(*) */
 } pe_cube;
 

@@ -297,9 +297,9 @@ pe_aggregate_call_shows(const pe_aggregate_call *c, const int32 *group, int grou
 }
 
 void
-pe_aggregate_call_tell_hidden(const pe_aggregate_call *c, int32 hidden, int32 groups)
+pe_aggregate_call_tell_hidden(const pe_aggregate_call *c, int32 hidden, int32 partly, int32 groups)
 {
-	pe_suppress_tell(&c->aggregation->min, hidden, groups);
+	pe_suppress_tell(&c->aggregation->min, hidden, partly, groups);
 }
 
 /* As it was answered, to be shown or not. */

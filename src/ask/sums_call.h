@@ -81,7 +81,7 @@ extern bool pe_aggregate_call_shows(const pe_aggregate_call *call, const int32 *
 									const pe_terms *terms);
 
 /* The NOTICE about what is not shown, of groups that have rows of their own. */
-extern void pe_aggregate_call_tell_hidden(const pe_aggregate_call *call, int32 hidden, int32 groups);
+extern void pe_aggregate_call_tell_hidden(const pe_aggregate_call *call, int32 hidden, int32 partly, int32 groups);
 
 /* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);

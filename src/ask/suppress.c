@@ -60,7 +60,7 @@ pe_suppress_check_interval(const pe_min_count *rule, const pe_dataset *dataset, 
 }
 
 void
-pe_suppress_tell(const pe_min_count *rule, int32 hidden, int32 groups)
+pe_suppress_tell(const pe_min_count *rule, int32 hidden, int32 partly, int32 groups)
 {
 	static TimestampTz told;
 
@@ -69,6 +69,8 @@ pe_suppress_tell(const pe_min_count *rule, int32 hidden, int32 groups)
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
 			(errmsg("%d of %d groups are not shown: each may have fewer than %d units", hidden, groups, rule->units),
+			 partly == 0 ? 0 : errdetail_plural("%d of these is shown in some columns.",
+												"%d of these are shown in some columns.", partly, partly),
 			 errhint("Group by fewer or larger groups.")));
 }
 
@@ -89,7 +91,7 @@ pe_suppress_answers_silently(const pe_min_count *rule, pe_answers *answers)
 void
 pe_suppress_answers(const pe_min_count *rule, pe_answers *answers)
 {
-	pe_suppress_tell(rule, pe_suppress_answers_silently(rule, answers), answers->queries);
+	pe_suppress_tell(rule, pe_suppress_answers_silently(rule, answers), 0, answers->queries);
 }
 
 /* ------------------------------------------------------------------

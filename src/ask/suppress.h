@@ -50,8 +50,8 @@ extern void pe_suppress_check_interval(const pe_min_count *rule, const pe_datase
 extern int32 pe_suppress_answers_silently(const pe_min_count *rule, pe_answers *answers);
 extern void pe_suppress_answers(const pe_min_count *rule, pe_answers *answers);
 
-/* The NOTICE. */
-extern void pe_suppress_tell(const pe_min_count *rule, int32 hidden, int32 groups);
+/* The NOTICE.  partly: how many of those that are hidden are so in some columns and not in all. */
+extern void pe_suppress_tell(const pe_min_count *rule, int32 hidden, int32 partly, int32 groups);
 
 /* ----------
  * Aggregates

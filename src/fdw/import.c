@@ -272,23 +272,30 @@ mode_options(const exposed *e)
 	return e->epsilon != NULL ? psprintf(", epsilon %s", quote_literal_cstr(e->epsilon)) : "";
 }
 
-/* The columns that a cube has answers by, or sums of, each once. */
-static char **
-columns_of_cube(const pe_cube *cube, int *count)
+static int
+names_added(char **column, int count, char *const *more, int added)
 {
-	char	  **column = palloc((cube->attributes + cube->numbers + 1) * sizeof(char *));
-
-	*count = cube->attributes;
-	memcpy(column, cube->attribute, cube->attributes * sizeof(char *));
-	for (int i = 0; i < cube->numbers; i++)
+	for (int i = 0; i < added; i++)
 	{
 		bool		there = false;
 
-		for (int a = 0; a < cube->attributes; a++)
-			there |= strcmp(cube->attribute[a], cube->number[i]) == 0;
+		for (int c = 0; c < count; c++)
+			there |= strcmp(column[c], more[i]) == 0;
 		if (!there)
-			column[(*count)++] = cube->number[i];
+			column[count++] = more[i];
 	}
+	return count;
+}
+
+/* The columns that a cube has answers by, or sums of, or of formulas with them, each once. */
+static char **
+columns_of_cube(const pe_cube *cube, int *count)
+{
+	char	  **column = palloc((cube->attributes + cube->numbers + cube->factors + 1) * sizeof(char *));
+
+	*count = names_added(column, 0, cube->attribute, cube->attributes);
+	*count = names_added(column, *count, cube->number, cube->numbers);
+	*count = names_added(column, *count, cube->factor, cube->factors);
 	return column;
 }
 

@@ -432,6 +432,7 @@ pe_select_open(pe_select *s)
 	{
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
+		s->wanted.proposed = s->cube->stored == NULL;
 	}
 	pe_unit_column_check_groups(s->sight, s->plan->relation, s->plan->targets, s->plan->where);
 }
@@ -1025,17 +1026,21 @@ tell_noise(const pe_select *s)
 
 /* A group is hidden if any of its aggregates is: of what is unknown otherwise there is an interval. */
 static bool
-is_hidden(const pe_select *s, const pe_row_of_select *row)
+is_hidden(const pe_select *s, const pe_row_of_select *row, bool *partly)
 {
 	bool		hidden = false;
+	bool		shown = false;
 
 	for (int i = 0; i < s->computed; i++)
 		if (s->target[i]->terms != NIL)
 		{
 			pe_aggregate_result r = answer_of(s, &s->call, s->target[i], row);
+			bool		is_nothing = isnan(r.estimate) && isnan(r.lower);
 
-			hidden |= isnan(r.estimate) && isnan(r.lower);
+			hidden |= is_nothing;
+			shown |= !is_nothing;
 		}
+	*partly = hidden && shown;
 	return hidden;
 }
 
@@ -1043,16 +1048,20 @@ static void
 tell_hidden(const pe_select *s)
 {
 	int32		hidden = 0;
+	int32		partly = 0;
 	ListCell   *cell;
 
 	if (s->call.aggregation->min.units == 0)
 		return;
 	foreach(cell, s->rows)
 	{
+		bool		in_part;
+
 		CHECK_FOR_INTERRUPTS();
-		hidden += is_hidden(s, lfirst(cell));
+		hidden += is_hidden(s, lfirst(cell), &in_part);
+		partly += in_part;
 	}
-	pe_aggregate_call_tell_hidden(&s->call, hidden, list_length(s->rows));
+	pe_aggregate_call_tell_hidden(&s->call, hidden, partly, list_length(s->rows));
 }
 
 /* It is the last aggregate, and the same in every group. */

@@ -162,6 +162,21 @@ has_number(const pe_sight *s, int attribute)
 	return pe_condition_cells(s, attribute, cells, false);
 }
 
+/*
+ * count(x) of numbers.  A cube has no conditions: there it is a count of the
+ * rows that sum(x) is made of, except where x has values that are no number.
+ */
+static char *
+count_text(const pe_sight *s, const char *x, const Bitmapset *attributes)
+{
+	bool		of_sum = s->of_cube;
+	int			a = -1;
+
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		of_sum = of_sum && s->declared->attribute[a].numbers && s->declared->attribute[a].other < 0;
+	return of_sum ? psprintf("regr_count(%s, %s)", x, x) : psprintf("count(%s)", x);
+}
+
 /* A column whose values are summed. */
 static void
 add_column(sum_terms *t, int column, double factor, pe_condition *where)
@@ -169,7 +184,7 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 	const char *name = quote_identifier(t->sight->declared->attribute[column].name);
 
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
-	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name),
+	t->count = with_piece(t, t->count, 1, count_text(t->sight, name, bms_make_singleton(column)),
 						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
 }
 
@@ -191,7 +206,7 @@ add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_conditi
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
-	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", text), where);
+	t->count = with_piece(t, t->count, 1, count_text(t->sight, text, attributes), where);
 	return true;
 }
 
@@ -605,6 +620,16 @@ count_distinct(translation *t)
 		use_distinct(t);
 }
 
+/* Whether the cells of a cube say in which rows a column has a value; of one that is made, if WHERE needs them. */
+static bool
+has_cells(const translation *t, int column)
+{
+	const pe_public_attribute *a = &t->sight->declared->attribute[column];
+
+	return bms_is_member(column, t->wanted->within) &&
+		(!t->wanted->proposed || !a->numbers || a->other >= 0 || pe_condition_leaves(t->where, column) != NULL);
+}
+
 /* count(x): rows where x is there. */
 static void
 count_there(translation *t)
@@ -624,9 +649,9 @@ count_there(translation *t)
 		return;
 	}
 	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
-		use(t, psprintf("count(%s)", formula), true);
-	else if (column >= 0 && !is_listed(t, column) && !bms_is_member(column, t->wanted->within))
-		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
+		use(t, count_text(t->sight, formula, attributes), true);
+	else if (column >= 0 && !is_listed(t, column) && !has_cells(t, column))
+		use(t, count_text(t->sight, quote_identifier(t->sight->declared->attribute[column].name), attributes), true);
 	else
 	{
 		NullTest   *test = makeNode(NullTest);
@@ -809,6 +834,9 @@ quantile_argument(const translation *t)
 {
 	const char *name = number_argument(t, 0);
 
+	if (t->sight->of_cube && !t->wanted->proposed)
+		pe_refuse_translation("a quantile over a cube",
+							  "A cube has counts and sums. Ask the dataset, by dp.expose of it.");
 	t->wanted->on_grid |= t->sight->declared->attribute[pe_sight_column(t->sight, argument(t, 0))].ordered == 1;
 	return name;
 }

@@ -17,6 +17,7 @@ typedef struct pe_wanted
 	List	   *conditions;		/* pe_condition *, of each text */
 	Bitmapset  *within;			/* the attributes that it has counts by */
 	Bitmapset  *summed;			/* and those that it has sums of */
+	bool		proposed;		/* it is made for what is asked: numbers are counted where they are summed */
 	bool		on_grid;		/* a quantile of a column with a single bin, which is asked for by itself */
 } pe_wanted;
 

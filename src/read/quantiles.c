@@ -303,7 +303,7 @@ find_quantiles(call *c)
 				place->cell = place->lower = -1;
 		}
 	}
-	pe_suppress_tell(&rule, hidden, c->groups);
+	pe_suppress_tell(&rule, hidden, 0, c->groups);
 	if (noise != NULL)
 		pe_confidence_free(&confidence);
 }

@@ -42,7 +42,7 @@ BEGIN
     EXCEPTION WHEN program_limit_exceeded THEN
         RETURN 'refused: SELECT: ' || sqlerrm;    -- PostgreSQL has divided constants, to more digits
     END;
-    IF NOT abs(s - a.estimate) <= 1e-9 * abs(s) THEN RETURN format('%s: SELECT has %s, dp.aggregate %s', a.aggregate, s, a.estimate); END IF;
+    IF NOT (abs(s - a.estimate) <= 1e-9 * abs(s) OR s = round(a.estimate)) THEN RETURN format('%s: SELECT has %s, dp.aggregate %s', a.aggregate, s, a.estimate); END IF;
     IF (SELECT count(*) FROM dp.charges) > charged + 1 THEN RETURN format('%s was charged twice', a.aggregate); END IF;
     RETURN NULL;
 EXCEPTION

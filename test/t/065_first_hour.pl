@@ -107,8 +107,8 @@ step('ann', q{SELECT * FROM dp.histogram('rentals', 'staff_id', epsilon => 1)}, 
 step('ann', q{SELECT * FROM dp.histogram('rental', 'rented_at', epsilon => 1)}, 'ERROR:  dataset "rental" does not exist',
 	'HINT:  Perhaps you meant "rentals". The view dp.datasets lists the datasets.');
 step('ann', 'SELECT customer_id, count(*) FROM shop.rented GROUP BY customer_id',
-	'ERROR:  column "customer_id", the unit of privacy, is not answered from a dataset', 'DETAIL:  Nothing was charged.',
-	q{HINT:  It may stand in count(DISTINCT customer_id), count(customer_id) and customer_id IS NOT NULL alone. How many units have 1, 2, ... rows: SELECT * FROM dp.rows_per_unit('rentals', most => 10, epsilon => 0.1).});
+	'ERROR:  groups by column "customer_id", the unit of privacy, are not answered from a dataset', 'DETAIL:  Each group would be one unit. Nothing was charged.',
+	q{HINT:  The owner can register a view with one row of each, over the table of the dataset: CREATE VIEW rentals_by_customer_id AS SELECT customer_id, count(*) AS a1 FROM rentals GROUP BY customer_id; SELECT dp.create_dataset('rentals_by_customer_id', 'rentals_by_customer_id', unit => 'customer_id', same_cap_as => 'rentals'); its columns are then declared and asked. How many units have 1, 2, ... rows: SELECT * FROM dp.rows_per_unit('rentals', most => 10, epsilon => 0.1).});
 step('ann', q{SELECT count(*) FROM shop.rented WHERE rented_at >= '2024-03-15'},
 	'ERROR:  a test in WHERE of "rented_at" cuts the declared bin 2024-03-01 00:00:00 to 2024-04-01 00:00:00 in two', 'DETAIL:  Nothing was charged.',
 	'HINT:  Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.');
