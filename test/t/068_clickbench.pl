@@ -109,12 +109,13 @@ sub is_true
 	my @answer = rows($answer);
 	my @truth = rows($truth);
 	my @all = rows($all);
+	my %exactly = map { $_ => 1 } split /\n/, $all;
 
 	return 0 if @answer != @truth;
 	for my $i (0 .. $#answer)
 	{
 		return 0 if $is_ordered && $answer[$i][-1] =~ /^[\d.]+$/ && !is_near($answer[$i][-1], $truth[$i][-1]);
-		return 0 unless grep { is_near_row($answer[$i], $_) } @all;
+		return 0 unless $exactly{ join '|', @{ $answer[$i] } } || grep { is_near_row($answer[$i], $_) } @all;
 	}
 	return 1;
 }
