@@ -146,7 +146,8 @@ ask_for_keys(pe_call *call)
 {
 	pe_key_call *c = (pe_key_call *) call;
 	const pe_key_question question = {
-		.dataset = c->asked.dataset, .columns = c->column, .opens = c->opens, .domain = c->domain, .predicate = c->predicate,
+		.dataset = c->asked.dataset, .columns = c->column, .opens = c->opens, .domain = c->domain,
+		.predicate = c->predicate,
 		.plan = c->asked.plan, .charge = &c->asked.charge
 	};
 

@@ -31,7 +31,7 @@ typedef struct pe_key_question
 	const pe_dataset *dataset;	/* max_rows: how many keys of a unit count */
 	const pe_column *columns;	/* the open ones, and behind them those of the domain */
 	int			opens;
-	const pe_domain *domain;	/* attributes: their cell is part of the key; watched: of the predicate; NULL: none */
+	const pe_domain *domain;	/* of attributes whose cell is part of the key, and watched ones; NULL: none */
 	const pe_predicate *predicate;	/* NULL: every row may have a key */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
@@ -46,7 +46,7 @@ extern void pe_door_keys(const pe_key_question *question, pe_charge_reply *reply
 /* A released key, in the text form of its column. */
 typedef struct pe_answered_key
 {
-	char	   *key;			/* of several: the number of the attributes' cell, if there are any, and all columns' texts */
+	char	   *key;			/* of several: an array of the cell's number, if there is one, and all texts */
 	int64		value;			/* in units of 2^-shift */
 } pe_answered_key;
 

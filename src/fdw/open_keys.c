@@ -246,7 +246,8 @@ pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, c
 
 	k->besides = groups->attributes;
 	if (groups->merges)
-		pe_refuse_translation("an expression of GROUP BY over several columns, beside one whose values nobody has listed,",
+		pe_refuse_translation("an expression of GROUP BY over several columns, "
+							  "beside one whose values nobody has listed,",
 							  "Group by the columns, and compute with them in a query around it.");
 	check_wanted(k, wanted, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
 	tell_left_out(k, where);
