@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Repeats the papers' experiments with the rooms that need no server, compares with reference
 # values where there are any, and draws what the papers draw: build/reproduce/*.csv and *.svg.
-# Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.  joins.pl alone needs a server.
+# Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.  joins.pl and tpch.pl need a server.
 #
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
 #                                   take longer, do a quarter; piecewise wants 1000; strategies, large and continual have none)
 #
 #   TESTS="kuru dpagd piecewise strategies large quantiles continual"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
-#   TESTS=joins          that one alone: questions of TPC-H on a private server
-#   SCALE=n              joins: of the tables (default 1)
+#   TESTS=joins, tpch    that one alone: questions of TPC-H on a private server
+#   SCALE=n              joins, tpch: of the tables (default 1)
 #   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
@@ -18,7 +18,7 @@ TESTS=${TESTS:-}
 FAILED=0
 
 [[ $RUNS =~ ^[1-9][0-9]*$ ]] || die "The number of runs is a number: $RUNS is not."
-if [ "$TESTS" = joins ]; then
+if [ "$TESTS" = joins ] || [ "$TESTS" = tpch ]; then
 	cluster_setup || die "The build failed; its messages are above."
 	clean_environment
 	new_run_dir reproduce
@@ -26,7 +26,7 @@ if [ "$TESTS" = joins ]; then
 	trap 'exit 130' INT TERM HUP
 	cluster_start "$RUN_DIR/server" "shared_preload_libraries = 'pg_epsilon'" "shared_buffers = '1GB'" 'work_mem = 256MB' \
 		'fsync = off' 'autovacuum = off' 'wal_level = minimal' 'max_wal_senders = 0' "max_wal_size = '8GB'" 'jit = off' || exit 1
-	SCALE=${SCALE:-1} RUNS=$RUNS perl test/reproduce/joins.pl
+	SCALE=${SCALE:-1} RUNS=$RUNS perl "test/reproduce/$TESTS.pl"
 	exit
 fi
 [ "$TESTS" = large ] || [ "$TESTS" = quantiles ] || command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox; make deps does not install it, scripts/deps.sh pictures does)."

@@ -110,6 +110,10 @@ SELECT ask('SELECT c, count(*) FROM lines LEFT JOIN (SELECT product_id, coalesce
 SELECT ask('SELECT count(*) FROM lines LEFT JOIN products USING (product_id) WHERE products.product_id IS NULL');
 SELECT ask('SELECT count(*) FROM lines LEFT JOIN products ON true');
 
+-- Groups that no part of an OR leaves are not shown
+SELECT ask('SELECT status, country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE (status = ''open'' AND country = ''AT'') OR (country = ''DE'' AND status = ''open'') GROUP BY 1, 2');
+SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE quantity > 2 OR (country = ''DE'' AND status = ''open'') GROUP BY 1');
+
 -- IN and EXISTS of what is looked up; not of what multiplies
 SELECT ask('SELECT count(*) FROM lines WHERE product_id IN (SELECT product_id FROM products WHERE category = ''food'')');
 SELECT ask('SELECT status, count(*) FROM lines l JOIN orders USING (order_id) WHERE EXISTS (SELECT FROM products p WHERE p.product_id = l.product_id AND p.category < ''g'') GROUP BY status');
@@ -134,6 +138,9 @@ SELECT ask('SELECT count(*) FROM lines l, LATERAL (SELECT 1 FROM orders o WHERE 
 SELECT ask('SELECT (SELECT count(*) FROM orders o WHERE o.order_id = l.order_id) AS n, count(*) FROM lines l GROUP BY 1');
 SELECT ask('SELECT * FROM lines JOIN orders USING (order_id)');
 SELECT ask('SELECT count(o.*) FROM lines JOIN orders o USING (order_id)');
+SELECT ask('SELECT a.category, count(*) FROM products a JOIN products b USING (product_id) GROUP BY 1');
+SELECT ask('SELECT o.customer_id, status, count(*) FROM lines JOIN orders o USING (order_id) WHERE quantity > 1 GROUP BY 1, 2');
+SELECT ask('SELECT count(*) FROM customers JOIN orders USING (customer_id) JOIN lines USING (order_id) JOIN products ON products.product_id = customers.customer_id');
 -- Keys are for conditions of joins
 SELECT ask('SELECT product_id, count(*) FROM lines GROUP BY product_id');
 SELECT ask('SELECT count(product_id) FROM lines');
@@ -177,6 +184,26 @@ SELECT ask('SELECT status, count(*) FROM orders GROUP BY status', 'two');
 SELECT count(*) FROM two.orders JOIN s.customers USING (customer_id);
 SELECT refused('SELECT count(*) FROM s.lines JOIN s.orders USING (order_id) JOIN two.customers USING (customer_id)');
 
+-- A view that has an equality twice; numbers of numeric(p, s) end a digit below an edge
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE shop.rates (rate_id int PRIMARY KEY, rate numeric(3, 2) NOT NULL);
+CREATE TABLE shop.loans (customer_id int NOT NULL, rate_id int NOT NULL);
+INSERT INTO shop.rates SELECT i, i / 100.0 FROM generate_series(0, 10) i;
+INSERT INTO shop.loans SELECT i, i % 9 FROM generate_series(1, 60) i;
+CREATE VIEW shop.loans_rates AS SELECT l.customer_id, r.rate FROM shop.loans l LEFT JOIN shop.rates r ON r.rate_id = l.rate_id AND l.rate_id = r.rate_id;
+SELECT dp.create_dataset('loans_rates', 'shop.loans_rates', epsilon => 1e4, unit => 'customer_id', public_tables => '{shop.rates}');
+SELECT dp.add_attribute('loans_rates', 'rate', '0', '0.11', bins => 11, last => 'open');
+SELECT dp.grant_budget('loans_rates', 'regress_ann', epsilon => 9e3);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT dp.expose_tables('loans_rates', 's');
+SELECT ask('SELECT count(*) FROM loans LEFT JOIN rates USING (rate_id) WHERE rate BETWEEN 0.02 AND 0.05');
+SELECT ask('SELECT count(*) FROM loans LEFT JOIN rates ON loans.rate_id = rates.rate_id WHERE rate > 0.055');
+SELECT ask('SELECT rate, count(*) FROM loans JOIN rates USING (rate_id) WHERE rate < 0.03 GROUP BY rate');
+SELECT ask('SELECT count(*) FROM loans JOIN rates USING (rate_id) WHERE rate > 0.049999 AND 100 * rate < 7');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset('loans_rates');
+SET SESSION AUTHORIZATION regress_ann;
+
 -- EXPLAIN shows the request; a prepared statement is found its dataset anew
 SET search_path = s;
 EXPLAIN (COSTS OFF) SELECT country, sum(quantity) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE status = 'open' GROUP BY country;
@@ -187,6 +214,9 @@ RESET search_path;
 -- A view over them, and another owner's
 CREATE VIEW two.v AS SELECT o.status, c.country FROM s.lines JOIN s.orders o USING (order_id) JOIN s.customers c USING (customer_id);
 SELECT count(*) FROM two.v WHERE country = 'AT';
+
+-- A cube is one relation
+SELECT part, hint FROM dp.advise_cube('sales', '{SELECT status\, count(*) FROM s.lines JOIN s.orders USING (order_id) GROUP BY status,SELECT count(*) FROM s.lines}');
 
 -- What is not exposed
 SET SESSION AUTHORIZATION regress_curator;

@@ -57,8 +57,8 @@ GRANT SELECT ON exact TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT bool_and(abs(a.height - e.height) < .01 AND abs(a.weight - e.weight) < .05 AND abs(a.sum - e.sum) < 100 AND abs(a.count - e.count) < 5) AS exact, count(*)
   FROM averages a JOIN exact e USING (ward);
--- and the counts among them are counts for every function; beside weight, which may be absent, aggregates have better ones
-SELECT bool_and(a.stderr < b.stderr AND abs(a.estimate - b.estimate) < .5) AS better, count(*)
+-- and the counts among them are counts for every function, the same ones: also beside weight, which may be absent
+SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-9 AND abs(a.estimate - b.estimate) < 1e-6 AND abs(a.lower95 - b.lower95) < 1e-6 AND abs(a.upper95 - b.upper95) < 1e-6) AS same, count(*)
   FROM dp.aggregate('people', '{count(*), sum(height), avg(weight)}', '{sex,ward}', epsilon => 500) a, dp.answer(a.release, 'identity(sex) * identity(ward)') b
   WHERE a.aggregate = 'count(*)' AND a.label = b.label;
 SELECT bool_and(abs(estimate - e.count) < 5) AS exact, count(*) FROM dp.answer((SELECT max(release) FROM dp.releases), 'identity(ward)') a JOIN exact e ON e.ward = (a.label->'ward'->>'from')::int;
@@ -118,8 +118,6 @@ SELECT count(*) FROM published_medians;
 SELECT abs(avg(height - 150) - (avg(height) - 150)) < 1e-6 AS offset, abs(dp.stderr_avg(200 - height) / dp.stderr_avg(height) - 1) < 1e-6 AS negative,
     abs(dp.stderr_avg(height / 100.0) / dp.stderr_avg(height) - .01) < 1e-6 AS ratio, dp.lower95_avg(-height) < avg(-height) AND avg(-height) < dp.upper95_avg(-height) AS inside,
     dp.stderr_avg(2 * height + 1) < .1 AS small FROM shown;
--- what it cannot have is refused before the charge
-SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 1)$$);
 SELECT pg_temp.charges();
 RESET SESSION AUTHORIZATION;
 
@@ -266,8 +264,36 @@ SELECT x.asked, bool_and(a.release = t.release) AS free, bool_and(abs(a.estimate
   WHERE a.label->>'g' = t.g GROUP BY 1 ORDER BY 1;
 SELECT aggregate, abs(estimate - CASE aggregate WHEN 'sum(x)' THEN e.x ELSE n END) < 8 * stderr AS exact, abs(stderr / (SELECT sqrt(sum(stderr ^ 2)) FROM told t WHERE t.aggregate = a.aggregate) - 1) < 1e-6 AS of_all
   FROM dp.aggregate('partly', '{sum(x),count(*)}', epsilon => 1, reuse => true) a, (SELECT sum(x) AS x, sum(n) AS n FROM exact_partly) e ORDER BY 1;
-SELECT bool_and(abs(b.estimate - e.n) < 8 * b.stderr AND b.stderr > t.stderr) AS counts FROM told t, dp.answer(t.release, 'identity(g)') b, exact_partly e
-  WHERE t.aggregate = 'count(*)' AND b.label->>'g' = t.g AND e.g::text = t.g;
+-- the count of all rows is the same one everywhere, with the same error and interval
+CREATE FUNCTION pg_temp.same_counts(release bigint) RETURNS TABLE (front text, n bigint, same boolean) LANGUAGE sql AS $$
+  SELECT front, count(*), bool_and(abs(a.estimate - t.estimate) < 1e-6 AND abs(a.stderr / t.stderr - 1) < 1e-6
+      AND abs(a.lower95 - t.lower95) < 1e-5 * t.stderr AND abs(a.upper95 - t.upper95) < 1e-5 * t.stderr)
+    FROM told t, LATERAL (SELECT 'dp.answer', * FROM dp.answer($1, 'identity(g)')
+      UNION ALL SELECT 'dp.combine', * FROM dp.combine(ARRAY[$1, $1], 'identity(g)')
+      UNION ALL SELECT 'dp.histogram', query, label, estimate, stderr, lower95, upper95 FROM dp.histogram('partly', '{g}', epsilon => 1, reuse => true)
+      UNION ALL SELECT 'dp.aggregate', 1, label, estimate, stderr, lower95, upper95 FROM dp.aggregate('partly', '{count(*)}', '{g}', epsilon => 1, reuse => true)) a (front, query, label, estimate, stderr, lower95, upper95)
+    WHERE t.release = $1 AND t.aggregate = 'count(*)' AND a.label->>'g' = t.g GROUP BY front ORDER BY front $$;
+SELECT * FROM pg_temp.same_counts((SELECT max(release) FROM told));
+SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-6 AND abs(a.estimate - b.estimate) < 1e-3 * a.stderr AND abs(a.lower95 - b.lower95) < 1e-3 * a.stderr AND abs(a.upper95 - b.upper95) < 1e-3 * a.stderr) AS blocks, count(*)
+  FROM dp.aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 700) a, dp.answer(a.release, 'marginals(1)') b WHERE a.aggregate = 'count(*)' AND a.label = b.label;
+-- what an earlier version measured is refused, also where it is only read; nothing is charged
+RESET SESSION AUTHORIZATION;
+CREATE TEMP TABLE earlier AS SELECT id, payload, request FROM dp_ledger.release WHERE id = (SELECT max(release) FROM told);
+GRANT SELECT ON earlier TO regress_ann;
+UPDATE dp_ledger.release SET payload = substring(payload FROM 9) WHERE id = (SELECT id FROM earlier);
+CREATE FUNCTION pg_temp.refused_of(statement text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(refused(format(statement, (SELECT id FROM earlier))), 'release \d+', 'the release') $$;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT pg_temp.charges() AS before \gset
+SELECT pg_temp.refused_of($$SELECT dp.aggregate('partly', '{sum(x),count(*),count(x),avg(y),"corr(x,y)"}', '{g}', epsilon => 900)$$);
+SELECT left(pg_temp.refused_of($$SELECT dp.answer(%s, 'total')$$), 60) AS answer;
+SELECT pg_temp.charges() - :before AS charges;
+RESET SESSION AUTHORIZATION;
+UPDATE dp_ledger.release r SET payload = e.payload, request = replace(r.request, '"kind": "measurement"', '"kind": "aggregate"') FROM earlier e WHERE r.id = e.id;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT left(pg_temp.refused_of($$SELECT dp.answer(%s, 'total')$$), 60) AS answer, left(pg_temp.refused_of($$SELECT dp.combine('{%s}', 'total')$$), 60) AS combine, left(pg_temp.refused_of($$SELECT dp.publish(%s, 'public.p')$$), 60) AS publish;
+RESET SESSION AUTHORIZATION;
+UPDATE dp_ledger.release r SET request = e.request FROM earlier e WHERE r.id = e.id;
+SET SESSION AUTHORIZATION regress_ann;
 -- a share of rows with x of all rows, whose errors have much in common
 SELECT a.aggregate, bool_and(abs(a.estimate - e.n_x / e.n::float8) < 8 * a.stderr) AS exact, max(a.stderr) < 1e-3 AS small
   FROM dp.aggregate('partly', '{"ratio(count(x), count(*))",sum(x)}', '{g}', epsilon => 800) a JOIN exact_partly e ON e.g::text = a.label->>'g' WHERE a.aggregate LIKE 'ratio%' GROUP BY 1;
@@ -282,6 +308,16 @@ SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{"corr(x,y)"}', '{g}', e
 SELECT bool_and(abs(estimate - e.n_x) < 8 * stderr AND stderr < 1) AS exact, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true)$$) AS free
   FROM dp.aggregate('partly', '{count(x)}', '{g}', epsilon => 1, reuse => true) a JOIN exact_partly e ON e.g::text = a.label->>'g';
 SELECT pg_temp.is_free($$SELECT dp.aggregate('partly', '{avg(z)}', '{g}', epsilon => 500)$$) AS first, pg_temp.is_free($$SELECT dp.aggregate('partly', '{count(z)}', '{g}', epsilon => 1, reuse => true)$$) AS other;
+-- shares of all rows in several tables, whose errors are as told: of all rows none, and of groups what many releases have
+SELECT bool_and(abs(e.count / 20000.0 - a.estimate) < 8 * a.stderr) AS exact, count(*) FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(2)', epsilon => 500) a
+  JOIN exact_cube e ON set = 5 AND e.sex = a.label->>'sex' AND e.ward = (a.label->'ward'->>'from')::int;
+SELECT estimate, round(stderr::numeric, 9) AS stderr, round((upper95 - lower95)::numeric, 9) AS width FROM dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(1) + total', epsilon => 500) WHERE label = '{}';
+CREATE TEMP TABLE shares AS SELECT a.estimate, a.stderr, a.label->>'sex' AS sex, (a.label->'ward'->>'from')::int AS ward FROM generate_series(1, 300) i,
+  LATERAL dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => .1 + 0 * i, fresh => true) a WHERE a.label ? 'sex' OR a.label ? 'ward';
+SELECT x.of, abs(sqrt(avg(((estimate - e) / stderr) ^ 2)) - 1) < .12 AS as_told, max(stderr) < .01 AS small FROM shares, LATERAL (SELECT CASE WHEN sex IS NOT NULL THEN 'sex' ELSE 'ward' END, CASE WHEN sex IS NOT NULL THEN .5 ELSE 1 / 6.0 END) x (of, e)
+  WHERE sex IN ('f', 'm') OR ward IS NOT NULL GROUP BY 1 ORDER BY 1;
+SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity', epsilon => 1)$$) AS one_table,
+  refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity(age) * identity(ward) + prefix(height) * total(ward)', epsilon => 1)$$) AS two;
 -- by any margin, and not under substitute or a pure budget
 SELECT bool_and(stderr < 1) AS blocks FROM dp.quote_aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 900) WHERE aggregate = 'count(*)';
 SELECT x.dataset, aggregate, round(stderr::numeric, 1) AS stderr FROM (VALUES ('visits'), ('stays')) x (dataset), LATERAL dp.quote_aggregate(x.dataset, CASE x.dataset WHEN 'visits' THEN '{count(*),avg(paid)}'::text[] ELSE '{count(*),avg(cost)}' END, epsilon => .1) ORDER BY 1, 2;

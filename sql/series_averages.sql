@@ -73,8 +73,11 @@ SELECT open_ended, round(stderr_last::numeric, 2) FROM unnest('{false,true}'::bo
 -- A table of them
 SELECT dp.publish_series('pairs of rows', 'pairs_published');
 SELECT count(*), count(*) FILTER (WHERE p.avg_price IS DISTINCT FROM r.estimate) FROM dp.report('pairs of rows') r JOIN pairs_published p USING (report, over, query) WHERE aggregate = 'avg(price)';
+-- Shares: those of a table add up to all rows, in each period and over time
+SELECT count(*) FROM dp.create_series('rows', 'shares', '{a,b,c,d,e,f,g,h}', 'marginals(2)', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, aggregates => '{share}');
+SELECT count(*), bool_and(abs(sum - 1) < 1e-6) AS all_rows, bool_and(least > 0 AND most < 1) AS errors
+  FROM (SELECT sum(estimate), min(stderr) AS least, max(stderr) AS most FROM dp.report('shares') GROUP BY report, over, ARRAY(SELECT jsonb_object_keys(label) ORDER BY 1)) x;
 -- What is not served, and says so before the charge
-SELECT count(*) FROM dp.create_series('rows', 'x', '{a,b,c,d,e,f,g,h}', 'marginals(2)', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, aggregates => '{share}');
 SELECT count(*) FROM dp.create_series('rows', 'x', '{a,b,c,d,e,f,g,h}', 'marginals(8)', start => '2020-01-01', period => '1 hour', periods => 1000, rho => 1, aggregates => '{count(*),avg(price)}');
 RESET SESSION AUTHORIZATION;
 SELECT dataset, ok, message FROM unnest('{rows,stays,replaced}'::text[]) dataset, dp.verify_ledger(dataset);

@@ -87,11 +87,18 @@ read_column(const pe_dataset *dataset, AttrNumber number, int32 *typmod, Oid *co
 	(void) getBaseTypeAndTypmod(type, typmod);
 }
 
+/* Of numeric(p, s). */
+static int32
+scale_of(int32 typmod)
+{
+	return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
 /* A numeric as numeric(p, s) shows it, where it has no more digits. */
 static Datum
 scaled(Datum value, int32 typmod)
 {
-	int32		scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	int32		scale = scale_of(typmod);
 	Datum		rounded = DirectFunctionCall2(numeric_round, value, Int32GetDatum(scale));
 
 	return DatumGetBool(DirectFunctionCall2(numeric_eq, value, rounded)) ? rounded : value;
@@ -120,6 +127,25 @@ read_points(const pe_column *column, int32 typmod)
 	return value;
 }
 
+/* The greatest value of numeric(p, s) below an edge. */
+static Datum
+scaled_below(Datum edge, int32 scale)
+{
+	Datum		value = DirectFunctionCall2(numeric_trunc, edge, Int32GetDatum(scale));
+
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, value, edge)))
+		return value;
+	return DirectFunctionCall2(numeric_sub, value, numeric_of_text(psprintf("1e%d", -scale)));
+}
+
+/* The greatest value of a bin below its upper edge: a column of numeric(p, s) has values of s digits alone. */
+static Datum
+below(const pe_public_attribute *a, Datum edge)
+{
+	return a->type == NUMERICOID && a->typmod >= VARHDRSZ
+		? scaled_below(edge, scale_of(a->typmod)) : pe_public_below(a->type, edge);
+}
+
 static void
 fill_bins(pe_public_attribute *a, const pe_column *column)
 {
@@ -127,7 +153,7 @@ fill_bins(pe_public_attribute *a, const pe_column *column)
 	a->high = palloc(a->ordered * sizeof(Datum));
 	for (int32 i = 0; i < a->ordered; i++)
 		a->high[i] = i == a->ordered - 1 && !column->domain.open
-			? a->edge[i + 1] : pe_public_below(a->type, a->edge[i + 1]);
+			? a->edge[i + 1] : below(a, a->edge[i + 1]);
 }
 
 static int32

@@ -163,7 +163,8 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 		memcpy(answers->stderr_, variance, answers->queries * sizeof(double));
 	else
 		pe_reconstruction_variance(r, answers->stderr_);
-	pe_reconstruction_summands(r, answers->stderr_, summands);
+	if (!answers->joined)
+		pe_reconstruction_summands(r, answers->stderr_, summands);
 	pe_confidence_init(&confidence, noise, r->measured->strategy->rows, PE_MISS);
 	for (int32 q = 0; q < answers->queries; q++)
 	{

@@ -35,6 +35,7 @@ extern double *pe_unit_variances(const pe_measured *measured, const pe_workload 
 /* All queries of a workload with their labels.  A query that is not shown is NaN in all numbers (suppress.h). */
 typedef struct pe_answers
 {
+	bool		joined;			/* given: each measurement is a mean of several, whose law is that of any weights */
 	pe_labels	labels;
 	int32		queries;
 	double	   *estimate;

@@ -303,7 +303,7 @@ read_counts(bounds_call *c, pe_answers *answers)
 static void
 find_bounds(bounds_call *c)
 {
-	pe_answers	answers;
+	pe_answers	answers = {0};
 	int32		first = -1;
 	int32		last = -1;
 

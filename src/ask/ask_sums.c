@@ -1176,24 +1176,23 @@ parts_of(const pe_aggregation *g, int sum)
 static void
 check_shares(const pe_aggregation *g)
 {
-	const pe_space *s = &g->space[0];
+	pe_space   *s = &g->space[0];
 	pe_workload total;
 	pe_reconstruction r;
 
+	if (!pe_aggregation_asks_share(g))
+		return;
 	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", &total);
-	for (int i = 0; i < g->aggregates && s->kept.strategy.blocks != NULL; i++)
-		if (g->aggregate[i].kind == PE_AGG_SHARE)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("share does not go with groups that are measured in several tables"),
-					 errhint("Ask for count(*) with total in the workload, and divide.")));
-	for (int i = 0; i < g->aggregates; i++)
-		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) &&
-			pe_reconstruction_undetermined(&r) >= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("share does not go with a workload that does not determine the total"),
-					 errhint("Add a term: %s + total.", s->workload.canonical)));
+	if (pe_reconstruction_init(&s->measured, &total, &r) && pe_reconstruction_undetermined(&r) >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("share does not go with a workload that does not determine the total"),
+				 errhint("Add a term: %s + total.", s->workload.canonical)));
+	if (s->kept.strategy.blocks != NULL && !pe_aggregation_blocks_tell_total(g, s))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("share does not go with a workload whose total follows from several tables"),
+				 errhint("Ask for count(*) with total in the workload, and divide.")));
 }
 
 static void

@@ -946,6 +946,7 @@ estimate_part(look *l, int i, const known_terms *terms, const pe_known_pair *pai
 	if (pe_aggregation_is_counts(l->asked))
 	{
 		l->known.pair = *pair;
+		l->known.joined = pe_rest_has(&l->stored->aggregation, terms->part[0]);
 		l->known.measured = measured_by(l, terms->part[0]);
 		return 0;
 	}
@@ -969,6 +970,7 @@ typedef struct derivation
 {
 	pe_aggregation *a;
 	pe_noise  **noise;
+	pe_noise  **joined;
 	double	   *at;
 	int		   *from;			/* of each part of the release: 1 + which part is answered from it alone, 0: none */
 	int		   *like;			/* of each part: that of the request whose groups it has */
@@ -992,6 +994,7 @@ add_derived(look *l, derivation *d, int i, const pe_source_of_part *source, cons
 	a->source[n].space = n + 1;
 	d->like[n] = i;
 	d->noise[n] = l->known.noise.of_part[j];
+	d->joined[n] = l->known.noise.joined[j];
 	d->from[j] = terms->terms == 1 ? 1 + n : 0;
 	if (l->answers)
 		d->at += estimate_part(l, i, terms, pair, d->at);
@@ -1071,6 +1074,7 @@ begin_derivation(look *l, derivation *d)
 	a->space = palloc0((parts + 1) * sizeof(*a->space));
 	a->space[0] = g->space[0];
 	d->noise = palloc0(parts * sizeof(*d->noise));
+	d->joined = palloc0(parts * sizeof(*d->joined));
 	d->from = palloc0((of->parts + 1) * sizeof(int));
 	d->like = palloc0(parts * sizeof(int));
 	if (pe_aggregation_is_counts(g))
@@ -1112,7 +1116,7 @@ derive_parts(look *l)
 	}
 	if (!pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g))
 		add_rests(l, &d);
-	l->known.noise = (pe_aggregate_noise) {d.noise, NULL, 1, PE_MISS};
+	l->known.noise = (pe_aggregate_noise) {d.noise, d.joined, NULL, 1, PE_MISS};
 	return true;
 }
 
@@ -1146,6 +1150,8 @@ restore_similar(look *l)
 	l->work = work_of(l->asked, of);
 	if (l->answers || of->parts > 1)	/* the shares stand there */
 		pe_aggregation_read(l->stored);
+	if (counts && of->parts > 1)
+		l->stored->measured = pe_rest_join(of, l->row->nano, l->stored->measured);
 	l->known.noise = pe_aggregation_noise(of, l->row->nano);
 	return true;
 }
@@ -1406,6 +1412,7 @@ pe_known_answer(const pe_aggregation *g, const pe_known *k, pe_answers *answers)
 	const pe_blocks *blocks = measured.strategy->blocks;
 
 	measured.workload = &k->pair.measured_over;
+	answers->joined = k->joined;
 	if (blocks != NULL && pe_counts_nonnegative(g))
 		pe_check_memory(pe_blocks_nonnegative_memory(blocks));
 	pe_answers_init(answers, &measured, &k->pair.asked_over, k->pair.joint.columns, k->measured, k->noise.of_part[0],

@@ -85,6 +85,7 @@ typedef struct pe_known
 	double	   *estimate;		/* as of pe_aggregation_estimate; of counts NULL: */
 	pe_known_pair pair;			/* they follow from these together, */
 	const int64 *measured;		/* and this */
+	bool		joined;			/* as of pe_answers */
 } pe_known;
 
 /*

@@ -15,8 +15,11 @@
 
 #include <math.h>
 
-#include "ask/rest.h"
 #include "port/pg_bitutils.h"
+
+#include "ask/rest.h"
+#include "blocks/blocks.h"
+#include "server/settings.h"
 
 static const pe_sum *
 sum_of(const pe_aggregation *g, int part)
@@ -45,6 +48,15 @@ pe_rest_is_any(const pe_aggregation *g)
 {
 	for (int i = 0; i < g->parts; i++)
 		if (g->source[i].is_rest)
+			return true;
+	return false;
+}
+
+bool
+pe_rest_has(const pe_aggregation *g, int i)
+{
+	for (int r = 0; r < g->parts && pe_rest_is_of_groups(g, i); r++)
+		if (g->source[r].is_rest && g->source[r].all == g->source[i].sum)
 			return true;
 	return false;
 }
@@ -208,6 +220,121 @@ pe_rest_estimate(const pe_aggregation *g, const double *variance, double *mix)
 }
 
 /* ------------------------------------------------------------------
+ * The best estimate as one measurement
+ * ------------------------------------------------------------------
+ */
+
+/* Weights of part i, each relative to noise of its share. */
+static double *
+weights_of(const pe_aggregation *g, int i)
+{
+	int			parts = g->parts;
+	double	   *variance = pe_alloc(parts, sizeof(double));
+	double	   *mix = pe_alloc((size_t) parts * parts, sizeof(double));
+	double	   *weight = pe_alloc(parts, sizeof(double));
+
+	for (int p = 0; p < parts; p++)
+		variance[p] = 1 / (double) g->part[p].share;
+	pe_rest_estimate(g, variance, mix);
+	memcpy(weight, mix + (size_t) i * parts, parts * sizeof(double));
+	pe_free(mix);
+	pe_free(variance);
+	return weight;
+}
+
+/* Part i with the share whose noise has the variance of the best estimate. */
+static pe_plan_part
+joined_part(const pe_aggregation *g, int i, const double *weight)
+{
+	pe_plan_part part = g->part[i];
+	double		variance = 0;
+
+	for (int p = 0; p < g->parts; p++)
+		variance += weight[p] * weight[p] / (double) g->part[p].share;
+	part.share = (uint64) fmin(1 / variance, (double) (PE_WHOLE_SHARE - 1));
+	return part;
+}
+
+pe_noise *
+pe_rest_noise(const pe_aggregation *g, int i, int64 nano)
+{
+	double	   *weight = weights_of(g, i);
+	pe_plan_part part = joined_part(g, i, weight);
+
+	pe_free(weight);
+	return pe_plan_noise_of_part(&part, &g->rules, g->asked.ask.accounting, nano);
+}
+
+/* What the measurements of a part are in units of: 2^-shift of each row. */
+static int *
+shifts_of_part(const pe_aggregation *g, const pe_plan_part *part, int64 nano)
+{
+	const pe_strategy *strategy = part->strategy;
+	int		   *lattice = pe_plan_lattices_of_part(part, &g->rules, g->asked.ask.accounting, nano);
+	pe_noise   *noise = pe_plan_noise_of_part(part, &g->rules, g->asked.ask.accounting, nano);
+	int		   *shift = pe_alloc(strategy->rows, sizeof(int));
+
+	for (int32 row = 0; row < strategy->rows && lattice == NULL; row++)
+		shift[row] = pe_noise_shift(noise);
+	for (int32 b = 0; lattice != NULL && b < strategy->blocks->blocks; b++)
+		for (int64 row = strategy->blocks->first[b]; row < strategy->blocks->first[b + 1]; row++)
+			shift[row] = lattice[b];
+	pe_free(noise);
+	pe_free(lattice);
+	return shift;
+}
+
+/* Adds what part p measured, times the weight. */
+static void
+add_measured(const pe_aggregation *g, int p, int64 nano, double weight, const int64 *measured, double *sum)
+{
+	const int64 *y = measured + pe_aggregation_rows_before(g, p);
+	int		   *shift = shifts_of_part(g, &g->part[p], nano);
+
+	for (int32 row = 0; row < g->part[p].strategy->rows; row++)
+		sum[row] += weight * ldexp((double) y[row], -shift[row]);
+	pe_free(shift);
+}
+
+static void
+join_part(pe_aggregation *g, int i, int64 nano, const int64 *measured, int64 *joined)
+{
+	double	   *weight = weights_of(g, i);
+	pe_plan_part part = joined_part(g, i, weight);
+	int32		rows = part.strategy->rows;
+	double	   *sum = pe_alloc(rows, sizeof(double));
+	int		   *shift = shifts_of_part(g, &part, nano);
+	int64	   *to = joined + pe_aggregation_rows_before(g, i);
+
+	for (int p = 0; p < g->parts; p++)
+		if (weight[p] != 0)
+			add_measured(g, p, nano, weight[p], measured, sum);
+	for (int32 row = 0; row < rows; row++)
+		to[row] = (int64) rint(ldexp(sum[row], shift[row]));
+	g->part[i] = part;
+	pe_free(shift);
+	pe_free(sum);
+	pe_free(weight);
+}
+
+const int64 *
+pe_rest_join(pe_aggregation *g, int64 nano, const int64 *measured)
+{
+	int64		rows = pe_aggregation_rows_before(g, g->parts);
+	int64	   *joined;
+
+	if (!pe_rest_is_any(g))
+		return measured;
+	pe_check_memory(rows * sizeof(int64));
+	joined = palloc_extended(rows * sizeof(int64), MCXT_ALLOC_HUGE);
+	memcpy(joined, measured, rows * sizeof(int64));
+	for (int i = 0; i < g->parts; i++)
+		if (pe_rest_has(g, i))
+			join_part(g, i, nano, measured, joined);
+	return joined;
+}
+
+/* ------------------------------------------------------------------
  * Shares
  * ------------------------------------------------------------------
  */
@@ -245,20 +372,24 @@ drop_unneeded(pe_aggregation *g, const double *cost)
 	g->parts = kept;
 }
 
-/* Whether a part's share is to be found: it has one, and is neither the rest nor all that there is a rest of. */
+/*
+ * What the error of all rows weighs, beside sums of some of them.  With half of
+ * its cost sums are as precise as sums of a number that all rows have:
+ * sum(x) beside count(*).
+ */
+#define WEIGHT_OF_ALL 0.5
+
+/* Whether a part's share is to be found: it has one, and is not the rest. */
 static bool
 is_free(const pe_aggregation *g, int i)
 {
-	for (int r = 0; r < g->parts; r++)
-		if (g->source[r].is_rest && g->source[r].all == g->source[i].sum)
-			return false;
 	return !g->source[i].is_rest && pe_plan_part_is_of_rows(&g->part[i]);
 }
 
 typedef struct sharing
 {
 	const pe_aggregation *g;
-	const double *cost;
+	double	   *weight;			/* of the variance of each part's sum */
 	double	   *share;
 	double	   *variance;		/* of noise of the whole share 1 */
 	double	   *mix;
@@ -278,7 +409,7 @@ share_rest(sharing *s)
 			s->share[rest_beside(g, i)] += s->share[i];
 }
 
-/* d/ds of the sum of cost times variance, with the other sign: the weights are the best ones, and stay. */
+/* d/ds of the sum of weight times variance, with the other sign: the weights are the best ones, and stay. */
 static void
 find_gains(sharing *s)
 {
@@ -291,7 +422,7 @@ find_gains(sharing *s)
 	{
 		s->gain[p] = 0;
 		for (int i = 0; i < parts; i++)
-			s->gain[p] += s->cost[i] * pow(s->mix[i * parts + p] * s->variance[p], 2);
+			s->gain[p] += s->weight[i] * pow(s->mix[i * parts + p] * s->variance[p], 2);
 	}
 }
 
@@ -327,7 +458,7 @@ void
 pe_rest_share(pe_aggregation *g, const double *cost)
 {
 	int			parts;
-	sharing		s = {.g = g, .cost = cost};
+	sharing		s = {.g = g};
 
 	drop_unneeded(g, cost);
 	if (!pe_rest_is_any(g))
@@ -336,9 +467,13 @@ pe_rest_share(pe_aggregation *g, const double *cost)
 	s.share = pe_alloc(4 * parts, sizeof(double));
 	s.variance = s.share + parts;
 	s.gain = s.variance + parts;
+	s.weight = s.gain + parts;
 	s.mix = pe_alloc((size_t) parts * parts, sizeof(double));
 	for (int i = 0; i < parts; i++)
+	{
 		s.share[i] = (double) g->part[i].share;
+		s.weight[i] = cost[i] * (pe_rest_has(g, i) ? WEIGHT_OF_ALL : 1);
+	}
 	share_rest(&s);
 	for (int step = 0; step < STEPS; step++)
 		improve(&s);

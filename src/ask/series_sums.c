@@ -294,7 +294,7 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 	if (of_part == NULL)
 		pe_serial_refuse_damaged(s);
 	return (pe_aggregate_noise) {
-		of_part, lattices_of_parts(s->aggregation, lattice),
+		of_part, NULL, lattices_of_parts(s->aggregation, lattice),
 		s->series->open_ended ? PE_MAX_PERIODS : s->series->periods, PE_MISS
 	};
 }

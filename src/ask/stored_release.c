@@ -14,6 +14,7 @@
 #include "ask/ask_counts.h"
 #include "ask/ask_sums.h"
 #include "ask/known.h"
+#include "ask/rest.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
 #include "server/access.h"
@@ -220,6 +221,16 @@ static const struct
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };
 
+/* Aggregates as they were before they were measurements. */
+#define EARLIER_AGGREGATES "aggregate"
+
+static void
+check_kind(const pe_release *r)
+{
+	if (r->kind != NULL && strcmp(r->kind, EARLIER_AGGREGATES) == 0)
+		pe_aggregation_refuse_earlier(r->id);
+}
+
 /* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
@@ -227,6 +238,7 @@ refuse_kind(const pe_release *r)
 	const char *what = "is a model";
 	const char *hint = "dp.models tells its name, and dp.predict uses it.";
 
+	check_kind(r);
 	for (int i = 0; i < lengthof(other_kinds); i++)
 		if (r->kind != NULL && strcmp(r->kind, other_kinds[i].kind) == 0)
 		{
@@ -256,7 +268,7 @@ part_of_counts(const pe_aggregation *g)
 	return -1;
 }
 
-/* The count of all rows, as it was measured; false if there is none. */
+/* The count of all rows, as it was measured, or what is best known of it; false if there is none. */
 static bool
 load_counts(pe_release *r)
 {
@@ -269,6 +281,7 @@ load_counts(pe_release *r)
 	{
 		pe_aggregation_measure(g);
 		pe_aggregation_read(s);
+		s->measured = pe_rest_join(g, r->nano, s->measured);
 		i = part_of_counts(g);
 	}
 	if (i < 0)
@@ -285,6 +298,7 @@ load_counts(pe_release *r)
 	r->values = r->part.strategy->rows;
 	r->measured = (pe_measured) {&r->workload, &r->kept.strategy, r->possible,
 		pe_plan_lattices_of_part(&r->part, &g->rules, r->accounting, r->nano)};
+	r->answers.joined = pe_rest_has(g, i);
 	return true;
 }
 
@@ -382,6 +396,7 @@ pe_aggregation_of_release(int64 id)
 
 	PE_UNDONE();
 	pe_release_read_row(&row);
+	check_kind(&row);
 	if (row.kind == NULL || strcmp(row.kind, PE_MEASUREMENT) != 0)
 		refuse_counts(id);
 	pe_release_check_version(&row);

@@ -15,6 +15,7 @@
 #include "ask/known.h"
 #include "ask/rest.h"
 #include "ask/suppress.h"
+#include "blocks/blocks.h"
 #include "counts/quantile.h"
 #include "ledger/strategies.h"
 #include "noise/interval.h"
@@ -25,6 +26,7 @@
 typedef struct measured_part
 {
 	const pe_noise *noise;
+	const pe_noise *joined;		/* that of the best estimate, NULL: noise */
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
@@ -64,6 +66,18 @@ refuse_payload(int64 release)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("release " INT64_FORMAT " does not hold the measurements of its sums", release)));
+}
+
+void
+pe_aggregation_refuse_earlier(int64 release)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("release " INT64_FORMAT " was paid with an earlier version of pg_epsilon, and cannot be read "
+					"any more", release),
+			 errdetail("It measured other sums than this version does for the same request."),
+			 errhint("The same request with fresh => true is measured anew, and charged; or let the owner "
+					 "register the dataset anew.")));
 }
 
 /* ------------------------------------------------------------------
@@ -157,8 +171,9 @@ pe_aggregation_rows_before(const pe_aggregation *g, int part)
 static const int64 *
 read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
 {
-	if (values != shares_in_front(g) + pe_aggregation_rows_before(g, g->parts) ||
-		(g->parts > 1 && !pe_aggregation_take_shares(g, value)))
+	if (values != shares_in_front(g) + pe_aggregation_rows_before(g, g->parts))
+		pe_aggregation_refuse_earlier(release);
+	if (g->parts > 1 && !pe_aggregation_take_shares(g, value))
 		refuse_payload(release);
 	return value + shares_in_front(g);
 }
@@ -215,6 +230,30 @@ pe_aggregation_estimates(const pe_aggregation *g)
 	return estimates;
 }
 
+/* The total over the cells of a space, as a workload. */
+static void
+workload_of_total(const pe_aggregation *g, const pe_space *s, pe_workload *total)
+{
+	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", total);
+}
+
+static double
+total_of_blocks(const pe_aggregation *g, const pe_space *s, const int *lattice, const int64 *y)
+{
+	pe_measured measured = s->measured;
+	pe_reconstruction r;
+	pe_workload total;
+	double		estimate = 0;
+
+	measured.lattice = lattice;
+	workload_of_total(g, s, &total);
+	if (!pe_reconstruction_init(&measured, &total, &r))
+		elog(ERROR, "the total of a share cannot be told");
+	pe_reconstruction_estimate(&r, y, &estimate);
+	pe_reconstruction_free(&r);
+	return estimate;
+}
+
 static double
 total_of(const pe_strategy *strategy, const int64 *y)
 {
@@ -267,7 +306,9 @@ pe_aggregation_estimate_part(const pe_aggregation *of, const pe_aggregate_noise 
 	for (int32 q = 0; q < queries; q++)
 		estimate[q] *= unit;
 	if (has_total(g, i))
-		estimate[queries] = total_of(of->part[j].strategy, y) * unit;
+		estimate[queries] = unit * (of->part[j].strategy->blocks != NULL
+									? total_of_blocks(of, space_of(of, j), noise->lattice[j], y)
+									: total_of(of->part[j].strategy, y));
 	return queries + has_total(g, i);
 }
 
@@ -544,16 +585,67 @@ queries_of_columns(const pe_space *s, const double *column)
 }
 
 /*
+ * Of blocks the total follows from the one that sums over all attributes, and
+ * every other one is independent of it: a group varies with the total as much
+ * as that one is in its estimate.  False if the total needs others too.
+ */
+static bool
+find_total_of_blocks(const pe_aggregation *g, pe_space *s)
+{
+	const pe_blocks *blocks = s->kept.strategy.blocks;
+	double	   *y = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
+	double	   *covariance = pe_alloc(s->workload.queries, sizeof(double));
+	double		variance = 0;
+	double		known = 0;
+	pe_workload total;
+
+	workload_of_total(g, s, &total);
+	s->total_variance = 0;
+	pe_blocks_variance(blocks, &total, &s->total_variance);
+	for (int32 b = 0; b < blocks->blocks; b++)
+		if (pe_blocks_set(blocks, b) == 0)
+		{
+			y[blocks->first[b]] = 1;
+			variance = pe_blocks_relative_variance(blocks, b);
+		}
+	pe_blocks_estimate(blocks, &total, y, &known);
+	pe_blocks_estimate(blocks, &s->workload, y, covariance);
+	for (int32 q = 0; q < s->workload.queries; q++)
+		covariance[q] *= known * variance;
+	s->total_covariance = covariance;
+	pe_free(y);
+	return known > 0 && fabs(known * known * variance / s->total_variance - 1) < 1e-6;
+}
+
+bool
+pe_aggregation_blocks_tell_total(const pe_aggregation *g, pe_space *s)
+{
+	bool		tell = find_total_of_blocks(g, s);
+
+	pe_free(s->total_covariance);
+	s->total_covariance = NULL;
+	return tell;
+}
+
+/*
  * The total over all cells of a sum, and how it varies with each group.  The
  * groups determine every class that they distinguish only where the strategy
  * has full rank.  It lives as long as the space.
  */
 static void
-find_total(pe_space *s)
+find_total(const pe_aggregation *g, pe_space *s)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(s->variance));
-	double	   *with = covariance_with_total(&s->kept.strategy);
+	double	   *with;
 
+	if (s->kept.strategy.blocks != NULL)
+	{
+		if (!find_total_of_blocks(g, s))
+			elog(ERROR, "the error of the total of a share cannot be told");
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	with = covariance_with_total(&s->kept.strategy);
 	s->total_covariance = queries_of_columns(s, with);
 	s->total_variance = 0;
 	for (int32 j = 0; j < s->kept.strategy.columns; j++)
@@ -569,7 +661,7 @@ put_total(reading *r, int i)
 	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
 
 	if (s->total_covariance == NULL)
-		find_total(s);
+		find_total(r->g, s);
 	for (int32 q = 0; q < groups_of(r->g); q++)
 		r->total[(size_t) q * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_total) {
 			{r->part[i].total, s->total_variance * variance}, s->total_covariance[q] * variance
@@ -595,6 +687,7 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 		measured_part *part = &r->part[i];
 
 		part->noise = noise->of_part[i];
+		part->joined = noise->joined != NULL ? noise->joined[i] : NULL;
 		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
 		part->estimate = estimate;
 		estimate += pe_space_told(space_of(g, i))->queries;
@@ -672,13 +765,19 @@ part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query
 		*query = by_terms ? r->part[i].query_of[group] : group;
 		if (source[i].row_of == NULL && by_terms == (a->kind == PE_AGG_DISTINCT) && *query >= 0 &&
 			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i) &&
-			mixed_part(r->g, r->mix, source[i].sum) < 0)
+			(mixed_part(r->g, r->mix, source[i].sum) < 0 || r->part[i].joined != NULL))
 			return i;
 	}
 	return -1;
 }
 
-/* What is answered from another release: any weights. */
+static const pe_noise *
+noise_of_count(const measured_part *part)
+{
+	return part->joined != NULL ? part->joined : part->noise;
+}
+
+/* What is answered from another release, or estimated from several parts: any weights. */
 static void
 look_at_summands(const reading *r, int i)
 {
@@ -688,9 +787,9 @@ look_at_summands(const reading *r, int i)
 	if (part->summands != NULL)
 		return;
 	part->summands = pe_alloc(s->workload.queries, sizeof(int32));
-	if (!s->derived)
+	if (!s->derived && part->joined == NULL)
 		pe_reconstruction_summands(&s->own, s->variance, part->summands);
-	pe_confidence_init(&part->confidence, part->noise, r->g->part[i].strategy->rows, r->miss);
+	pe_confidence_init(&part->confidence, noise_of_count(part), r->g->part[i].strategy->rows, r->miss);
 }
 
 /* As dp.histogram and dp.answer tell it. */
@@ -701,7 +800,7 @@ put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result 
 
 	look_at_summands(r, i);
 	pe_interval_around(&r->part[i].confidence, space_of(r->g, i)->variance[query], part->summands[query],
-					   pe_noise_shift(part->noise), result->estimate, &result->lower, &result->upper);
+					   pe_noise_shift(noise_of_count(part)), result->estimate, &result->lower, &result->upper);
 }
 
 static void
@@ -1168,6 +1267,7 @@ pe_aggregate_noise
 pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 {
 	pe_noise  **of_part = palloc0(g->parts * sizeof(*of_part));
+	pe_noise  **joined = palloc0(g->parts * sizeof(*joined));
 	int		  **lattice = palloc0(g->parts * sizeof(*lattice));
 
 	for (int i = 0; i < g->parts; i++)
@@ -1177,8 +1277,10 @@ pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 		lattice[i] = pe_plan_lattices_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 		if (of_part[i] == NULL)
 			elog(ERROR, "the noise of a part cannot be told");
+		if (pe_rest_has(g, i))
+			joined[i] = pe_rest_noise(g, i, nano);
 	}
-	return (pe_aggregate_noise) {of_part, lattice, 1, PE_MISS};
+	return (pe_aggregate_noise) {of_part, joined, lattice, 1, PE_MISS};
 }
 
 const int64 *

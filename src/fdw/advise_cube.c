@@ -163,6 +163,12 @@ look_at_select(advice *a, pe_select *s)
 {
 	const char *dataset = pe_fdw_dataset(s->plan->relation);
 
+	/* a cube is one relation */
+	if (s->plan->tables != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("it asks tables of dp.expose_tables, which no cube stands for; "
+						"ask the relation of dp.expose")));
 	if (strcmp(dataset, a->dataset) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

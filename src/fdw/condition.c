@@ -93,14 +93,15 @@ find_attribute(const pe_condition *c, int attribute)
 	return NULL;
 }
 
+/* Cells of both, or of one of them. */
 static bool *
-joined_cells(const pe_sight *s, const pe_condition *one, const pe_condition *other, bool both)
+joined_cells(const pe_sight *s, int attribute, const bool *one, const bool *other, bool both)
 {
-	int32		count = s->declared->attribute[one->attribute].cells;
+	int32		count = s->declared->attribute[attribute].cells;
 	bool	   *cells = palloc(count * sizeof(bool));
 
 	for (int32 i = 0; i < count; i++)
-		cells[i] = both ? one->cells[i] && other->cells[i] : one->cells[i] || other->cells[i];
+		cells[i] = both ? one[i] && other[i] : one[i] || other[i];
 	return cells;
 }
 
@@ -128,7 +129,8 @@ with_part(const pe_sight *s, pe_condition *c, pe_condition *part)
 		return c;
 	}
 	c->parts = list_delete_ptr(c->parts, same);
-	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, same, part, both),
+	return with_part(s, c, pe_condition_cells(s, part->attribute,
+											  joined_cells(s, part->attribute, same->cells, part->cells, both),
 											  both ? same->unnamed && part->unnamed
 											  : same->unnamed || part->unnamed));
 }
@@ -497,6 +499,29 @@ pe_condition_leaves(const pe_condition *c, int attribute)
 	const pe_condition *part = part_of(c, attribute);
 
 	return part != NULL ? part->cells : NULL;
+}
+
+const bool *
+pe_condition_may_leave(const pe_sight *s, const pe_condition *c, int attribute)
+{
+	bool		is_and = c->kind == PE_COND_AND;
+	const bool *all = NULL;
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_CELLS)
+		return c->attribute == attribute ? c->cells : NULL;
+	if (!is_and && c->kind != PE_COND_OR)
+		return NULL;
+	foreach(cell, c->parts)
+	{
+		const bool *part = pe_condition_may_leave(s, lfirst(cell), attribute);
+
+		if (part == NULL && !is_and)
+			return NULL;
+		if (part != NULL)
+			all = all == NULL ? part : joined_cells(s, attribute, all, part, is_and);
+	}
+	return all;
 }
 
 pe_condition *

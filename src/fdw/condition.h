@@ -55,6 +55,9 @@ extern pe_condition *pe_condition_and(const pe_sight *sight, pe_condition *one, 
 /* The cells of an attribute that an AND leaves; NULL: all. */
 extern const bool *pe_condition_leaves(const pe_condition *condition, int attribute);
 
+/* The same of each part of an OR, too: a row of another cell is not left. */
+extern const bool *pe_condition_may_leave(const pe_sight *sight, const pe_condition *condition, int attribute);
+
 /* The condition without what it says of single attributes of a set. */
 extern pe_condition *pe_condition_without(const pe_sight *sight, const pe_condition *condition,
 										  const Bitmapset *attributes);

@@ -57,6 +57,9 @@ is_declared(const exposing *e, const char *name)
 	for (int i = 0; i < e->declared->attributes; i++)
 		if (strcmp(e->declared->attribute[i].name, name) == 0)
 			return true;
+	for (int i = 0; i < e->declared->opens; i++)
+		if (strcmp(e->declared->open[i].name, name) == 0)
+			return true;
 	return e->declared->unit != NULL && strcmp(e->declared->unit, name) == 0;
 }
 

@@ -71,7 +71,7 @@ evaluate_product(pe_sight *s, pe_group_by *g, const pe_condition *where)
 	int64		combinations;
 
 	for (int i = 0; i < count; i++)
-		left[i] = pe_condition_leaves(where, attribute[i]);
+		left[i] = pe_condition_may_leave(s, where, attribute[i]);
 	g->values = pe_sight_product(s, g->expression, attribute, count, left, &combinations);
 	check_product_cuts(s, g, attribute, count, left, combinations);
 }
@@ -80,7 +80,7 @@ static void
 evaluate_single(pe_sight *s, pe_group_by *g, const pe_condition *where)
 {
 	int			attribute = bms_singleton_member(g->attributes);
-	const bool *left = pe_condition_leaves(where, attribute);
+	const bool *left = pe_condition_may_leave(s, where, attribute);
 
 	g->values = pe_sight_values(s, g->expression, attribute, left, true);
 	pe_sight_check_cuts(s, g->values, attribute, left, "an expression of GROUP BY");
@@ -239,7 +239,7 @@ find_attributes(pe_sight *s, pe_groups *groups, const pe_condition *where)
 	for (int i = 0; i < groups->attributes; i++)
 	{
 		groups->attribute[i].attribute = attribute[i];
-		find_classes(s, groups, &groups->attribute[i], pe_condition_leaves(where, attribute[i]));
+		find_classes(s, groups, &groups->attribute[i], pe_condition_may_leave(s, where, attribute[i]));
 	}
 }
 

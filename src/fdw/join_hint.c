@@ -145,7 +145,10 @@ known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNu
 				   quote_identifier(get_attname(joins->table[table].relation, column, false)));
 }
 
-/* Joins a table of a dataset, and those between the question and it; false if that table is its spine. */
+/*
+ * Joins a table of a dataset, and those between the question and it; false: it is looked up from none of the question.
+ * Rows without a match stay.
+ */
 static bool
 add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int table, Bitmapset **added)
 {
@@ -155,13 +158,14 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 
 	if (asked_table(q, joins->table[table].name) >= 0 || bms_is_member(table, *added))
 		return true;
-	if (joins->spines == 0 || link->equalities == NIL)
+	if (table == joins->spine->table)
 		return false;
 	*added = bms_add_member(*added, table);
 	while ((parent = bms_next_member(link->parents, parent)) >= 0)
 		if (!add_chain(to, q, joins, parent, added))
 			return false;
-	appendStringInfo(to, " JOIN %s %s ON ", joins->table[table].name, joins->table[table].alias);
+	appendStringInfo(to, " %sJOIN %s %s ON ", link->refers ? "" : "LEFT ", joins->table[table].name,
+					 joins->table[table].alias);
 	foreach(cell, link->equalities)
 	{
 		const pe_join_equality *e = lfirst(cell);
@@ -185,33 +189,71 @@ unit_output(const pe_public_joins *candidate)
 	return NULL;
 }
 
-/* A column that equals the unit of a dataset, of a table that the question joins and that is there in each row. */
-static bool
-find_unit(const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column, Bitmapset *looked_at,
-		  int *found, AttrNumber *number)
+/* A column that is the unit, and how its table is joined to the question. */
+typedef struct unit_place
+{
+	char	   *column;			/* NULL: none is known */
+	char	   *name;
+	char	   *chain;
+	int			cost;			/* tables that are joined besides; half of one if the table is on an optional side */
+} unit_place;
+
+static void
+take_place(unit_place *best, const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column)
 {
 	int			asked = asked_table(q, joins->table[table].name);
+	Bitmapset  *added = NULL;
+	StringInfoData chain;
+	int			cost;
+
+	initStringInfo(&chain);
+	if (!add_chain(&chain, q, joins, table, &added))
+		return;
+	cost = 2 * bms_num_members(added) + (asked >= 0 && q->table[asked].is_optional);
+	if (best->column == NULL || cost < best->cost)
+		*best = (unit_place) {
+			known_column(q, joins, table, column), get_attname(joins->table[table].relation, column, false),
+			chain.data, cost
+		};
+}
+
+/* A column, and all that equal it; taken: the equalities that were followed. */
+static void
+take_equal_places(unit_place *best, const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column,
+				  List **taken)
+{
 	ListCell   *cell;
 
-	if (asked >= 0 && !q->table[asked].is_optional)
-	{
-		*found = table;
-		*number = column;
-		return true;
-	}
-	looked_at = bms_add_member(bms_copy(looked_at), table);
+	take_place(best, q, joins, table, column);
 	foreach(cell, joins->equalities)
 	{
-		const pe_join_equality *e = lfirst(cell);
+		pe_join_equality *e = lfirst(cell);
+		bool		is_one = e->one == table && e->one_column == column;
 
-		if (e->one == table && e->one_column == column && !bms_is_member(e->other, looked_at) &&
-			find_unit(q, joins, e->other, e->other_column, looked_at, found, number))
-			return true;
-		if (e->other == table && e->other_column == column && !bms_is_member(e->one, looked_at) &&
-			find_unit(q, joins, e->one, e->one_column, looked_at, found, number))
-			return true;
+		if (list_member_ptr(*taken, e) || (!is_one && (e->other != table || e->other_column != column)))
+			continue;
+		*taken = lappend(*taken, e);
+		take_equal_places(best, q, joins, is_one ? e->other : e->one, is_one ? e->other_column : e->one_column, taken);
 	}
-	return false;
+}
+
+/* Of all datasets that answer for some of the tables: the one that is nearest. */
+static unit_place
+place_of_unit(const pe_join_question *q, List *bound)
+{
+	unit_place	best = {.chain = ""};
+	ListCell   *cell;
+
+	foreach(cell, bound)
+	{
+		const pe_public_joins *candidate = lfirst(cell);
+		const pe_join_output *output = unit_output(candidate);
+		List	   *taken = NIL;
+
+		if (output != NULL)
+			take_equal_places(&best, q, candidate->joins, output->table, output->column, &taken);
+	}
+	return best;
 }
 
 static bool
@@ -285,7 +327,7 @@ name_of_view(const pe_join_question *q)
 }
 
 static bool
-is_public(const pe_join_question *q, List *bound)
+is_public(const pe_question_table *table, List *bound)
 {
 	ListCell   *cell;
 
@@ -294,10 +336,29 @@ is_public(const pe_join_question *q, List *bound)
 		const pe_joins *joins = ((pe_public_joins *) lfirst(cell))->joins;
 
 		for (int i = 0; joins != NULL && i < joins->tables; i++)
-			if (strcmp(joins->table[i].name, q->table[0].base) == 0)
+			if (strcmp(joins->table[i].name, table->base) == 0)
 				return joins->table[i].is_public;
 	}
 	return false;
+}
+
+/* The names of the tables, each once, if all are public; else NULL. */
+static char *
+public_names(const pe_join_question *q, List *bound)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < q->tables; i++)
+	{
+		int			first = asked_table(q, q->table[i].base);
+
+		if (!is_public(&q->table[i], bound))
+			return NULL;
+		if (first == i)
+			appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", q->table[i].base);
+	}
+	return names.data;
 }
 
 static bool
@@ -309,6 +370,15 @@ has_other_on(const pe_join_question *q)
 	return false;
 }
 
+static bool
+has_optional(const pe_join_question *q)
+{
+	for (int i = 0; i < q->tables; i++)
+		if (q->table[i].is_optional)
+			return true;
+	return false;
+}
+
 static char *
 registration(const pe_join_question *q, const char *name, const char *relation, const char *unit,
 			 const pe_public_joins *candidate)
@@ -316,11 +386,12 @@ registration(const pe_join_question *q, const char *name, const char *relation, 
 	Oid			schema = get_rel_namespace(q->table[0].relation);
 
 	return psprintf("SELECT dp.create_dataset(%1$s, %2$s, unit => %3$s, same_cap_as => %4$s); dp.add_attribute for its "
-					"columns; SELECT dp.expose_tables(%1$s, %5$s).",
+					"columns; SELECT dp.expose_tables(%1$s, %5$s)%6$s.",
 					quote_literal_cstr(name), quote_literal_cstr(relation),
 					unit != NULL ? quote_literal_cstr(unit) : "...",
 					quote_literal_cstr(candidate->dataset),
-					quote_literal_cstr(quote_identifier(get_namespace_name(schema))));
+					quote_literal_cstr(quote_identifier(get_namespace_name(schema))),
+					has_optional(q) ? ", or dp.expose where the outer join multiplies rows" : "");
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
@@ -328,38 +399,19 @@ static char *
 cure(const pe_join_question *q, List *bound)
 {
 	const pe_public_joins *candidate = linitial(bound);
-	const pe_join_output *output = unit_output(candidate);
+	unit_place	unit = place_of_unit(q, bound);
 	char	   *from = from_text(q);
 	char	   *name = name_of_view(q);
-	char	   *unit = NULL;
-	char	   *unit_name = NULL;
-	StringInfoData chain;
 
 	if (from == NULL)
 		return "Join each table by the equalities of its key.";
-	initStringInfo(&chain);
-	if (output != NULL)
-	{
-		const pe_joins *joins = candidate->joins;
-		int			table = output->table;
-		AttrNumber	column = output->column;
-		Bitmapset  *added = NULL;
-
-		if (find_unit(q, joins, table, column, NULL, &table, &column) || add_chain(&chain, q, joins, table, &added))
-		{
-			unit = known_column(q, joins, table, column);
-			unit_name = get_attname(joins->table[table].relation, column, false);
-		}
-		else
-			resetStringInfo(&chain);
-	}
-	if (q->tables == 1 && chain.len == 0 && unit != NULL)
-		return registration(q, name, q->table[0].base, unit_name, candidate);
+	if (q->tables == 1 && unit.column != NULL && unit.cost == 0)
+		return registration(q, name, q->table[0].base, unit.name, candidate);
 	if (q->tables == 1)			/* the table itself has its name */
 		name = psprintf("%s_rows", name);
 	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s; %s", quote_identifier(name),
-					columns_text(q, unit, unit_name), from, chain.data,
-					registration(q, name, quote_identifier(name), unit_name, candidate));
+					columns_text(q, unit.column, unit.name), from, unit.chain,
+					registration(q, name, quote_identifier(name), unit.name, candidate));
 }
 
 /* dp.expose_tables made the tables for datasets that were there, and were joins alone. */
@@ -395,9 +447,11 @@ pe_joined_refuse(const pe_join_question *q, List *bound)
 		? psprintf("the rows of \"%s\" by itself", get_rel_name(q->table[0].relation)) : "this join";
 
 	check_bound(q, bound);
-	if (q->tables == 1 && is_public(q, bound))
-		pe_refuse_translation(psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation)),
-							  psprintf("It is public: read %s.", q->table[0].base));
+	if (public_names(q, bound) != NULL)
+		pe_refuse_translation(q->tables == 1 ? psprintf("\"%s\" by itself", get_rel_name(q->table[0].relation))
+							  : "a join of public tables alone",
+							  psprintf("%s public: read %s.", q->tables == 1 ? "It is" : "They are",
+									   public_names(q, bound)));
 	if (has_other_on(q))
 		pe_refuse_translation("an outer join with a condition beside the key",
 							  "Write ON with the equalities of the key alone, and what is counted in FILTER or CASE.");

@@ -282,14 +282,17 @@ is_same_on(const trial *t, const pe_question_table *table, const pe_join_link *l
 	foreach(cell, table->on)
 	{
 		pe_join_condition c = mapped_condition(t, lfirst(cell));
-		int			at = -1;
+		bool		is_of_link = false;
 
+		/* the view may have one twice */
 		foreach(inner, link->equalities)
 			if (is_link(&c, lfirst(inner)))
-				at = foreach_current_index(inner);
-		if (at < 0)
+			{
+				is_of_link = true;
+				found = bms_add_member(found, foreach_current_index(inner));
+			}
+		if (!is_of_link)
 			return false;
-		found = bms_add_member(found, at);
 	}
 	return !table->has_other_on && bms_num_members(found) == list_length(link->equalities);
 }
@@ -687,6 +690,9 @@ declared_one(const pe_public_dataset *declared, List *names)
 			return lfirst(cell);
 		for (int i = 0; i < declared->attributes; i++)
 			if (strcmp(declared->attribute[i].name, lfirst(cell)) == 0)
+				return lfirst(cell);
+		for (int i = 0; i < declared->opens; i++)
+			if (strcmp(declared->open[i].name, lfirst(cell)) == 0)
 				return lfirst(cell);
 	}
 	return linitial(names);

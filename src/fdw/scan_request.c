@@ -434,7 +434,7 @@ pe_select_open(pe_select *s)
 		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
 		s->wanted.proposed = s->cube->stored == NULL;
 	}
-	pe_unit_column_check_groups(s->sight, s->plan->relation, s->plan->targets, s->plan->where);
+	pe_unit_column_check_groups(s->sight, s->plan->targets, s->plan->where);
 }
 
 /* That expressions of GROUP BY look at. */

@@ -188,6 +188,7 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 	int			count;
 	char	  **names = names_of(seen, expressions, &count);
 
+	s->seen = seen;
 	s->dataset = seen->dataset;
 	s->declared = pe_public_load(seen->dataset, names, count);
 	check_identity(s, seen);

@@ -49,6 +49,7 @@ extern pe_seen *pe_seen_of_table(Oid relation);
 typedef struct pe_sight
 {
 	const char *dataset;
+	const pe_seen *seen;
 	pe_public_dataset *declared;
 	pe_names   *names;
 	TupleDesc	columns;		/* of what is seen */

@@ -83,19 +83,35 @@ pe_unit_column_decided(pe_sight *s, List *expressions)
  * ------------------------------------------------------------------
  */
 
+/* Names of the dataset's columns, as of a table of a plan: what is seen may be joined tables. */
+static List *
+context_of(const pe_sight *s)
+{
+	PlannedStmt *plan = makeNode(PlannedStmt);
+	RangeTblEntry *table = makeNode(RangeTblEntry);
+	List	   *names = NIL;
+
+	for (int i = 0; i < s->columns->natts; i++)
+		names = lappend(names, makeString(s->seen->attribute[i] != NULL ? s->seen->attribute[i] : ""));
+	table->rtekind = RTE_VALUES;
+	table->eref = makeAlias(s->dataset, names);
+	plan->rtable = list_make1(table);
+	return deparse_context_for_plan_tree(plan, list_make1((char *) s->dataset));
+}
+
 /* As SQL, with the names of the columns alone. */
 static char *
-sql_of(const Var *unit, Oid relation, Node *e)
+sql_of(const pe_sight *s, int table, Node *e)
 {
 	Node	   *alone = copyObject(e);
 
-	ChangeVarNodes(alone, unit->varno, 1, 0);
-	return deparse_expression(alone, deparse_context_for(get_rel_name(relation), relation), false, false);
+	ChangeVarNodes(alone, table, 1, 0);
+	return deparse_expression(alone, context_of(s), false, false);
 }
 
 /* The view that the owner can make, over what has the name of the dataset: readers need not know its table. */
 static char *
-view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targets, const List *where)
+view_of_units(const pe_sight *s, int table, const List *targets, const List *where)
 {
 	const char *column = quote_identifier(s->declared->unit);
 	const char *name = quote_identifier(psprintf("%s_by_%s", s->dataset, s->declared->unit));
@@ -109,49 +125,82 @@ view_of_units(const pe_sight *s, const Var *unit, Oid relation, const List *targ
 	{
 		const TargetEntry *entry = lfirst(cell);
 
-		if (IsA(entry->expr, GroupingFunc) || equal(entry->expr, unit))
+		if (IsA(entry->expr, GroupingFunc) || is_unit(s, (Node *) entry->expr))
 			continue;
-		appendStringInfo(&text, ", %s AS %s", sql_of(unit, relation, (Node *) entry->expr),
+		appendStringInfo(&text, ", %s AS %s", sql_of(s, table, (Node *) entry->expr),
 						 IsA(entry->expr, Aggref) ? psprintf("a%d", ++aggregates)
 						 : psprintf("g%d", foreach_current_index(cell) + 1));
 	}
 	appendStringInfo(&text, " FROM %s", quote_identifier(s->dataset));
 	if (where != NIL)
-		appendStringInfo(&text, " WHERE %s", sql_of(unit, relation, (Node *) make_ands_explicit((List *) where)));
+		appendStringInfo(&text, " WHERE %s", sql_of(s, table, (Node *) make_ands_explicit((List *) where)));
 	appendStringInfo(&text, " GROUP BY %s", column);
 	foreach(cell, targets)
 	{
 		const TargetEntry *entry = lfirst(cell);
 
-		if (entry->ressortgroupref != 0 && !equal(entry->expr, unit))
-			appendStringInfo(&text, ", %s", sql_of(unit, relation, (Node *) entry->expr));
+		if (entry->ressortgroupref != 0 && !is_unit(s, (Node *) entry->expr))
+			appendStringInfo(&text, ", %s", sql_of(s, table, (Node *) entry->expr));
 	}
 	appendStringInfo(&text, "; SELECT dp.create_dataset(%1$s, %1$s, unit => %2$s, same_cap_as => %3$s)",
 					 quote_literal_cstr(name), quote_literal_cstr(s->declared->unit), quote_literal_cstr(s->dataset));
 	return text.data;
 }
 
+static void __attribute__((noreturn))
+refuse_units(const pe_sight *s, int table, const List *targets, const List *where)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("groups by column \"%s\", the unit of privacy, are not answered from a dataset",
+					s->declared->unit),
+			 errdetail("Each group would be one unit. Nothing was charged."),
+			 errhint("The owner can register a view with one row of each, over the table of the dataset: %s; "
+					 "its columns are then declared and asked. How many units have 1, 2, ... rows: "
+					 "SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
+					 view_of_units(s, table, targets, where), quote_literal_cstr(s->dataset))));
+	pg_unreachable();
+}
+
+/* What is grouped so is a part of a unit, as an order is of a customer. */
+static void __attribute__((noreturn))
+refuse_parts(const pe_sight *s, int table, const List *targets, const List *where)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("GROUP BY of two columns whose values nobody has listed is not answered from a dataset"),
+			 errdetail("Nothing was charged."),
+			 errhint("Group by one of them. Where a group is a part of one unit the owner can register a view with one "
+					 "row of each, over the table of the dataset: %s; its columns are then declared and asked.",
+					 view_of_units(s, table, targets, where))));
+	pg_unreachable();
+}
+
 void
-pe_unit_column_check_groups(const pe_sight *s, Oid relation, const List *targets, const List *where)
+pe_unit_column_check_groups(const pe_sight *s, const List *targets, const List *where)
 {
 	const ListCell *cell;
+	AttrNumber	open = 0;
 
 	if (s->declared->unit == NULL)
 		return;
 	foreach(cell, targets)
 	{
 		const TargetEntry *entry = lfirst(cell);
+		const Var  *var = (const Var *) entry->expr;
 
-		if (entry->ressortgroupref != 0 && IsA(entry->expr, Var) && is_unit(s, (Node *) entry->expr))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("groups by column \"%s\", the unit of privacy, are not answered from a dataset",
-							s->declared->unit),
-					 errdetail("Each group would be one unit. Nothing was charged."),
-					 errhint("The owner can register a view with one row of each, over the table of the dataset: %s; "
-							 "its columns are then declared and asked. How many units have 1, 2, ... rows: "
-							 "SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
-							 view_of_units(s, (const Var *) entry->expr, relation, targets, where),
-							 quote_literal_cstr(s->dataset))));
+		if (entry->ressortgroupref != 0 && IsA(var, Var) && is_unit(s, (Node *) var))
+			refuse_units(s, var->varno, targets, where);
+	}
+	foreach(cell, targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+		const Var  *var = (const Var *) entry->expr;
+
+		if (entry->ressortgroupref == 0 || !IsA(var, Var) || var->varattno <= 0 || s->open_of[var->varattno - 1] < 0)
+			continue;
+		if (open != 0 && open != var->varattno)
+			refuse_parts(s, var->varno, targets, where);
+		open = var->varattno;
 	}
 }

@@ -14,7 +14,10 @@
  */
 extern List *pe_unit_column_decided(pe_sight *sight, List *expressions);
 
-/* 0A000 for GROUP BY the unit's column, with the view of one row for each unit that would answer. */
-extern void pe_unit_column_check_groups(const pe_sight *sight, Oid relation, const List *targets, const List *where);
+/*
+ * 0A000 for GROUP BY the unit's column, and of two columns whose values nobody has listed, with the view of one row for
+ * each unit, or part of a unit, that would answer.
+ */
+extern void pe_unit_column_check_groups(const pe_sight *sight, const List *targets, const List *where);
 
 #endif

@@ -251,7 +251,7 @@ take_products(void *argument, int32_t i, pe_i128 *product)
 {
 	pairs	   *p = argument;
 
-	for (int32_t j = 0; j < p->columns; j++)
+	for (int32_t j = 0; j <= i; j++)
 	{
 		pe_u128		both = p->norm[i] + p->norm[j];
 		pe_u128		twice = 2 * (pe_u128) (product[j] < 0 ? -product[j] : product[j]);
@@ -294,7 +294,7 @@ look_at_pairs(const pe_strategy *strategy, pairs *p)
 	largest = pe_strategy_column_norms(strategy, p->pure ? PE_L1 : PE_L2, p->norm) ? largest_norm(p) : 0;
 	if (largest >= LARGEST_SQUARE ||
 		!(p->pure ? pe_strategy_each_distances_l1(strategy, take_distances, p)
-		  : pe_strategy_each_products(strategy, take_products, p)))
+		  : pe_strategy_each_products(strategy, true, take_products, p)))
 		largest = 0;
 	pe_free(p->norm);
 	return largest;

@@ -90,7 +90,6 @@ rules_of_period(const pe_plan_series *series)
 /* Products of the columns of a matrix. */
 typedef struct column_products
 {
-	int32_t		columns;
 	pe_i128		least;
 	pe_i128		largest;		/* of a column with itself */
 } column_products;
@@ -101,7 +100,7 @@ take_products(void *argument, int32_t column, pe_i128 *product)
 	column_products *p = argument;
 
 	p->largest = product[column] > p->largest ? product[column] : p->largest;
-	for (int32_t j = 0; j < p->columns; j++)
+	for (int32_t j = 0; j <= column; j++)
 		p->least = product[j] < p->least ? product[j] : p->least;
 }
 
@@ -109,10 +108,10 @@ take_products(void *argument, int32_t column, pe_i128 *product)
 static bool
 products_of(const pe_strategy *strategy, column_products *products)
 {
-	*products = (column_products) {.columns = strategy->columns, .least = (pe_i128) PE_LARGEST_SENSITIVITY};
+	*products = (column_products) {.least = (pe_i128) PE_LARGEST_SENSITIVITY};
 	if (pe_strategy_counts_columns(strategy))
 		*products = (column_products) {.least = strategy->columns == 1, .largest = 1};
-	else if (strategy->columns > MOST_COLUMNS || !pe_strategy_each_products(strategy, take_products, products))
+	else if (strategy->columns > MOST_COLUMNS || !pe_strategy_each_products(strategy, true, take_products, products))
 		return false;
 	return products->largest > 0;
 }

@@ -146,7 +146,7 @@ bound_of_products(const pe_strategy *strategy, pe_neighbours neighbours, int32_t
 	p.part = pe_alloc(p.columns, sizeof(*p.part));
 	p.added = pe_alloc(p.columns, sizeof(*p.added));
 	p.replaced = pe_alloc(p.columns, sizeof(*p.replaced));
-	if (pe_strategy_each_products(strategy, bound_column, &p))
+	if (pe_strategy_each_products(strategy, false, bound_column, &p))
 		sum = sum_of_bounds(&p, neighbours);
 	pe_free(p.part);
 	pe_free(p.added);

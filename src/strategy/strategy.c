@@ -341,16 +341,20 @@ pe_strategy_distances_memory(int32_t rows, int32_t columns)
 
 typedef void (*product_taker) (void *argument, int32_t column, pe_i128 *product);
 
-/* Of `width` columns from `first` on with all: by panels, as the distances; no square reaches EXACT_IN_DOUBLES. */
+/*
+ * Of `width` columns from `first` on with those before `end`: by panels, as the
+ * distances; no square reaches EXACT_IN_DOUBLES.
+ */
 static void
-products_of_panel(const pe_strategy *strategy, const double *a, int32_t first, int32_t width, double *product)
+products_of_panel(const pe_strategy *strategy, const double *a, int32_t first, int32_t width, int32_t end,
+				  double *product)
 {
 	int32_t		rows = strategy->rows;
 	bool		is_triangle = strategy->triangle != NULL && strategy->basis == NULL;
 
-	for (int32_t other = 0; other < strategy->columns; other += PANEL)
+	for (int32_t other = 0; other < end; other += PANEL)
 	{
-		int32_t		others = strategy->columns - other < PANEL ? strategy->columns - other : PANEL;
+		int32_t		others = end - other < PANEL ? end - other : PANEL;
 		/* below it one of the two is zero, if A = T */
 		int32_t		depth = other < first ? other + others : first + width;
 
@@ -360,7 +364,7 @@ products_of_panel(const pe_strategy *strategy, const double *a, int32_t first, i
 }
 
 static void
-each_product_of_small(const pe_strategy *strategy, product_taker take, void *argument)
+each_product_of_small(const pe_strategy *strategy, bool below, product_taker take, void *argument)
 {
 	size_t		n = (size_t) strategy->columns;
 	double	   *a = pe_alloc((size_t) strategy->rows * n, sizeof(*a));
@@ -372,12 +376,13 @@ each_product_of_small(const pe_strategy *strategy, product_taker take, void *arg
 	for (int32_t first = 0; first < strategy->columns; first += PANEL)
 	{
 		int32_t		width = strategy->columns - first < PANEL ? strategy->columns - first : PANEL;
+		int32_t		end = below ? first + width : strategy->columns;
 
 		pe_poll();
-		products_of_panel(strategy, a, first, width, panel);
+		products_of_panel(strategy, a, first, width, end, panel);
 		for (int32_t i = 0; i < width; i++)
 		{
-			for (size_t j = 0; j < n; j++)
+			for (size_t j = 0; j < (size_t) end; j++)
 				product[j] = (int64_t) panel[j * (size_t) width + (size_t) i];
 			take(argument, first + i, product);
 		}
@@ -400,7 +405,7 @@ product_of_large(const int64_t *a, const int64_t *b, size_t rows)
 }
 
 static void
-each_product_of_large(const pe_strategy *strategy, product_taker take, void *argument)
+each_product_of_large(const pe_strategy *strategy, bool below, product_taker take, void *argument)
 {
 	size_t		n = (size_t) strategy->columns;
 	size_t		rows = (size_t) strategy->rows;
@@ -412,7 +417,7 @@ each_product_of_large(const pe_strategy *strategy, product_taker take, void *arg
 	for (size_t i = 0; i < n; i++)
 	{
 		pe_poll();
-		for (size_t j = 0; j < n; j++)
+		for (size_t j = 0; j < (below ? i + 1 : n); j++)
 			product[j] = product_of_large(a + i * rows, a + j * rows, rows);
 		take(argument, (int32_t) i, product);
 	}
@@ -437,7 +442,7 @@ each_product_of_identity(const pe_strategy *strategy, product_taker take, void *
 }
 
 bool
-pe_strategy_each_products(const pe_strategy *strategy, product_taker take, void *argument)
+pe_strategy_each_products(const pe_strategy *strategy, bool below, product_taker take, void *argument)
 {
 	pe_u128		largest = 1;
 
@@ -450,7 +455,7 @@ pe_strategy_each_products(const pe_strategy *strategy, product_taker take, void 
 	if (is_identity(strategy))
 		each_product_of_identity(strategy, take, argument);
 	else
-		(largest < EXACT_IN_DOUBLES ? each_product_of_small : each_product_of_large) (strategy, take, argument);
+		(largest < EXACT_IN_DOUBLES ? each_product_of_small : each_product_of_large) (strategy, below, take, argument);
 	return true;
 }
 

@@ -248,11 +248,12 @@ extern bool pe_strategy_column_norms(const pe_strategy *strategy, pe_norm norm, 
 extern bool pe_strategy_products(const pe_strategy *strategy, int64_t *product);
 
 /*
- * Calls take for every column i with a_i'a_j of all columns j, exact, which take may overwrite.  False, and take may
- * have been called for some, where pe_strategy_sensitivity_sq would be; for blocks; and for a direct strategy
- * whose products do not stay below 2^53.  It takes up to twice as long as the distances of substitute.
+ * Calls take for every column i with a_i'a_j of all columns j, exact, which take may overwrite; below: of j <= i, and
+ * what stands behind these means nothing.  False, and take may have been called for some, where
+ * pe_strategy_sensitivity_sq would be; for blocks; and for a direct strategy whose products do not stay below 2^53.
+ * Of all columns it takes up to twice as long as the distances of substitute.
  */
-extern bool pe_strategy_each_products(const pe_strategy *strategy,
+extern bool pe_strategy_each_products(const pe_strategy *strategy, bool below,
 									  void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument);
 
 /* Bytes that this takes. */

@@ -1,5 +1,5 @@
 -- The tables of TPC-H by the rules of its specification (version 3, section 4.2.3), drawn by random(): the
--- columns that the questions of joins.pl read, and no others.  psql -v scale=1
+-- columns that the questions of joins.pl and tpch.pl read.  psql -v scale=1.  Those that tpch.pl alone reads are made of keys.
 SELECT setseed(0.42);
 SELECT (10000 * :scale)::int AS suppliers, (150000 * :scale)::int / 3 * 3 AS customers, (200000 * :scale)::int AS parts,
        (1500000 * :scale)::int AS orders \gset

@@ -642,6 +642,47 @@ test_shares_of_rows(void **state)
 	assert_false(pe_plan_shares_hold(part, 2));
 }
 
+/*
+ * sum(x) of [0, 100] beside count(*), of an x that may be absent, at rho .01:
+ * 765 and 9.6.  All rows, those with x, the rest and the values of x.
+ */
+static void
+test_golden_pair(void **state)
+{
+	static const double share[4] = {0.355, 0.2725, 0.645, 0.3725};
+	const pe_plan_rules rules = {.neighbours = PE_ADD_REMOVE, .max_rows = 1};
+	pe_plan_part part[4];
+	double		variance[4];
+	pe_strategy cells;
+	double		with_x;
+	double		all;
+
+	(void) state;
+	make_identity(&cells, 1);
+	for (int i = 0; i < 4; i++)
+	{
+		pe_noise   *noise;
+
+		part[i] = (pe_plan_part) {.strategy = &cells, .bound = i == 3 ? 50 : 1, .is_signed = i == 3,
+			.share = (uint64_t) (share[i] * (double) PE_WHOLE_SHARE), .needs = i == 1 || i == 3, .lacks = i == 2};
+		noise = pe_plan_noise_of_part(&part[i], &rules, PE_ZCDP, 10000000);
+		assert_non_null(noise);
+		variance[i] = pow(pe_noise_stderr(noise), 2);
+		pe_free(noise);
+	}
+	assert_true(pe_plan_shares_hold(part, 4));
+	with_x = 1 / (1 / variance[1] + 1 / (variance[0] + variance[2]));
+	all = 1 / (1 / variance[0] + 1 / (variance[1] + variance[2]));
+	assert_true(sqrt(variance[3] + 2500 * with_x) < 765);
+	assert_true(sqrt(all) < 9.6);
+	for (int i = 0; i < 4; i++)	/* none is to be had for less */
+	{
+		part[i].share += part[i].share / 100;
+		assert_false(pe_plan_shares_hold(part, 4));
+		part[i].share = (uint64_t) (share[i] * (double) PE_WHOLE_SHARE);
+	}
+}
+
 /* People beside rows: at most m cells of a unit, each once. */
 static void
 test_units(void **state)
@@ -1496,6 +1537,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_shares_of_rows),
+		cmocka_unit_test(test_golden_pair),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_distinct),
