@@ -41,7 +41,9 @@ void
 pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain, const char *text,
 						  pe_workload *workload)
 {
-	pe_literal_reader reader = {dataset, text, unconstify(pe_column *, columns), domain->attributes, 0, false, NULL};
+	pe_literal_reader reader = {
+		.dataset = dataset, .text = text, .columns = unconstify(pe_column *, columns), .count = domain->attributes
+	};
 	pe_literal_source source = pe_literals(&reader);
 	const char *names[PE_MAX_ATTRIBUTES];
 	pe_shape	shape;

@@ -120,7 +120,7 @@ pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domai
 		r = nothing;
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
-		if (strcmp(columns[a].name, dataset->time_attribute) == 0 && (dropping >> a & 1) != 0)
+		if (!columns[a].computed && strcmp(columns[a].name, dataset->time_attribute) == 0 && (dropping >> a & 1) != 0)
 			intersect(&r, reach_of(&domain->attribute[a], possible[a]));
 		pe_free(possible[a]);
 	}

@@ -16,6 +16,7 @@
 #include "ask/ask_model.h"
 #include "server/aggregate_options.h"
 #include "ask/ask_predicate.h"
+#include "ask/comparisons.h"
 #include "ask/ask_blocks.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -156,6 +157,7 @@ add_predicate(pe_model_fit *fit)
 		return;
 	}
 	predicate = pe_predicate_argument(fit->asked.dataset, fit->asked.request->predicate, watched, &count);
+	pe_refuse_compared(watched, count, "a model");
 	fit->spec.watched = *pe_columns_domain(watched, count, count);
 	(void) pe_predicate_cells(predicate, &fit->spec.watched);	/* one that selects nothing is an error */
 	fit->spec.predicate = *predicate;

@@ -15,7 +15,7 @@ pe_predicate *
 pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count)
 {
 	struct pe_listed_literal *listed[PE_MAX_ATTRIBUTES] = {NULL};
-	pe_literal_reader r = {dataset, text, columns, *count, 0, true, listed};
+	pe_literal_reader r = {dataset, text, columns, *count, 0, true, listed, true};
 	pe_literal_source source = pe_literals(&r);
 	pe_predicate *predicate = palloc(sizeof(*predicate));
 	pe_text_error error;

@@ -17,10 +17,10 @@
  * that are counted, and has room for PE_MAX_ATTRIBUTES; those that the
  * predicate names besides are put behind them, in the order of their first
  * mention, and *count grows.  So is a named one that is rolled up: a predicate
- * is about declared cells.  Literals are read by the input function of the
- * column's type.  An open column without cells may be tested by =, <>, IN and IS
- * NULL: its levels are the literals of the text, beside a cell of other values
- * and one of none.
+ * is about declared cells; and each comparison of two (comparisons.h).  Literals
+ * are read by the input function of the column's type.  An open column without
+ * cells may be tested by =, <>, IN and IS NULL: its levels are the literals of
+ * the text, beside a cell of other values and one of none.
  *
  * Errors, with the position in the text where there is one: 42601 syntax, 42704
  * unknown attribute, 22023 a literal that is no level or edge or makes a test

@@ -87,8 +87,8 @@ typedef struct pe_strategies
 /* The counts that decide of an aggregate whether it is shown: of all of its group, and of what it is made of. */
 #define PE_DECIDED_BY 3
 
-/* The most columns that are read, and formulas. */
-#define PE_MAX_COLUMNS_READ (PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS)
+/* The most columns that are read, and formulas; of a comparison two are. */
+#define PE_MAX_COLUMNS_READ (2 * PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS)
 
 typedef struct pe_aggregation
 {

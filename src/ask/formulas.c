@@ -18,10 +18,11 @@
  * ------------------------------------------------------------------
  */
 
+/* Dates are whole numbers of days. */
 static bool
 is_whole(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID;
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
@@ -115,13 +116,14 @@ fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable 
 static void
 check_column(const pe_column *column)
 {
-	if (pe_type_is_number(column->type) && column->domain.kind == PE_BINS)
+	bool		number = pe_type_is_number(column->type) || column->type == DATEOID;
+
+	if (number && column->domain.kind == PE_BINS)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("attribute \"%s\" %s", column->name,
-					pe_type_is_number(column->type) ? "has no bounds" : "has no numbers"),
-			 errhint("Formulas are of columns of numbers whose bounds are declared: dp.add_attribute(dataset, "
+			 errmsg("attribute \"%s\" %s", column->name, number ? "has no bounds" : "has no numbers"),
+			 errhint("Formulas are of columns of numbers or dates whose bounds are declared: dp.add_attribute(dataset, "
 					 "attribute, lower, upper, bins).")));
 }
 
@@ -459,15 +461,19 @@ pe_formula_columns(const pe_aggregation *g)
 	int			count = attributes;
 	pe_column  *columns;
 
-	if (!pe_has_formulas(g))
+	if (!pe_has_formulas(g) && g->domain->comparisons == 0)
 		return g->columns;
 	columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*columns));
-	memcpy(columns, g->columns, attributes * sizeof(*columns));
+	for (int a = 0; a < attributes; a++)
+		columns[a] = g->columns[a].compared[0] != NULL ? *g->columns[a].compared[0] : g->columns[a];
 	for (int n = 0; n < g->needed.numbers; n++)
 		if (!g->number_column[n]->computed)
 			columns[count++] = *g->number_column[n];
 	for (int f = 0; f < g->needed.factors; f++)
 		columns[count++] = *g->factor_column[f];
+	for (int a = 0; a < attributes; a++)
+		if (g->columns[a].compared[0] != NULL)
+			columns[count++] = *g->columns[a].compared[1];
 	return columns;
 }
 

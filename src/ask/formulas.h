@@ -6,6 +6,7 @@
  * (domain/polynomial.h) whose factors are its columns:
  *
  *		smallint, integer, bigint	as they are
+ *		date						the number of its day
  *		numeric						by the scale of its type; else with as many decimals as 2^24 steps allow
  *		real, double precision		2^24 steps or more between its bounds, each a power of two
  *
@@ -28,7 +29,8 @@ extern int	pe_formula_number(pe_aggregation *aggregation, char *text, const pe_f
 extern bool pe_formula_is_always_there(const pe_aggregation *aggregation, int number);
 
 /*
- * The columns that are read: attributes, numbers that are columns, factors.  Of
+ * The columns that are read: attributes, of a comparison its left one, numbers
+ * that are columns, factors, and the right ones of comparisons.  Of
  * PE_MAX_COLUMNS_READ the others have no name.
  */
 extern const pe_column *pe_formula_columns(const pe_aggregation *aggregation);

@@ -8,6 +8,7 @@
 
 #include "ask/ask_predicate.h"
 #include "ask/by_columns.h"
+#include "ask/comparisons.h"
 #include "ask/keys_call.h"
 #include "ask/suppress.h"
 #include "noise/interval.h"
@@ -87,6 +88,7 @@ make_domain(pe_key_call *c, int beside)
 
 	if (c->call.request.predicate != NULL)
 		c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, column, &count);
+	pe_refuse_compared(column, count, "a search for keys");
 	if (count == 0)
 		return;
 	c->domain = pe_columns_domain(column, count, count - beside);

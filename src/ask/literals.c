@@ -19,6 +19,7 @@
 #include "utils/numeric.h"
 
 #include "server/arguments.h"
+#include "ask/comparisons.h"
 #include "ask/literals.h"
 #include "server/access.h"
 #include "server/values.h"
@@ -169,7 +170,7 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	pe_column  *column;
 
 	for (found->number = 0; found->number < r->count; found->number++)
-		if (strcmp(r->columns[found->number].name, name) == 0 &&
+		if (strcmp(r->columns[found->number].name, name) == 0 && !r->columns[found->number].computed &&
 			!(r->declared && r->columns[found->number].roll_up != NULL))
 			break;
 	column = &r->columns[found->number];
@@ -312,7 +313,7 @@ find_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 pe_literal_source
 pe_literals(pe_literal_reader *reader)
 {
-	return (pe_literal_source) {reader, find_attribute, find_literal};
+	return (pe_literal_source) {reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL};
 }
 
 static int

@@ -8,6 +8,7 @@
 
 #include "ask/ask_predicate.h"
 #include "ask/ask_series.h"
+#include "ask/comparisons.h"
 #include "blocks/blocks.h"
 #include "server/settings.h"
 
@@ -17,6 +18,7 @@ validate_counts(pe_serial *s, bool needs_budget)
 	pe_aggregation *g = s->counts = pe_aggregation_validate(&s->request, needs_budget);
 
 	s->asked = &g->asked;
+	pe_refuse_compared(g->columns, g->groups + g->quantiles + g->watched, "a series of reports");
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
 	g->of_series = 1;
 }

@@ -16,6 +16,7 @@
 #include "server/arguments.h"
 #include "ask/formulas.h"
 #include "ask/ask_series.h"
+#include "ask/comparisons.h"
 #include "blocks/blocks.h"
 #include "noise/interval.h"
 #include "server/access.h"
@@ -70,24 +71,25 @@ check_aggregates(const pe_serial *s)
 						 "without history: then a unit counts in its first period alone.")));
 }
 
+static int
+attributes_of(const pe_aggregation *g)
+{
+	return g->groups + g->quantiles + g->watched;
+}
+
 static void
 validate_sums(pe_serial *s, bool needs_budget)
 {
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
 	s->aggregation->of_series = 1;
 	s->asked = &s->aggregation->asked;
+	pe_refuse_compared(s->aggregation->columns, attributes_of(s->aggregation), "a series of reports");
 	if (pe_has_formulas(s->aggregation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a series does not add up formulas of columns"),
 				 errhint("Ask for sums of single columns, or declare a generated column.")));
 	check_aggregates(s);
-}
-
-static int
-attributes_of(const pe_aggregation *g)
-{
-	return g->groups + g->quantiles + g->watched;
 }
 
 /* A series can be read with one kept strategy. */

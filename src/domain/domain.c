@@ -227,6 +227,21 @@ pe_attribute_is_ordered(const pe_attribute *attribute)
 	return attribute->classes > 0 || points_ascend(attribute);
 }
 
+/* What is not less, equal or greater has NULL on one side, which is 'other', or on both. */
+pe_attribute
+pe_attribute_compares(const pe_comparison *comparison)
+{
+	static pe_point order[] = {{.i = -1}, {.i = 0}, {.i = 1}};
+	pe_attribute attribute = {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL,
+		.points = 3, .point = order
+	};
+
+	(void) pe_attribute_prepare(&attribute);
+	attribute.comparison = *comparison;
+	return attribute;
+}
+
 bool
 pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32_t *class_of)
 {
@@ -488,6 +503,9 @@ pe_domain_prepare(pe_domain *domain)
 
 	if (domain->attributes > PE_MAX_ATTRIBUTES || domain->watched > PE_MAX_ATTRIBUTES - domain->attributes)
 		return PE_DOMAIN_TOO_LARGE;
+	domain->comparisons = 0;
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+		domain->comparisons += pe_attribute_is_comparison(&domain->attribute[a]);
 	memset(domain->stride, 0, sizeof(domain->stride));
 	for (int a = domain->attributes - 1; a >= 0 && cells <= PE_MAX_CELLS; a--)
 	{
@@ -512,11 +530,14 @@ pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
  * points (4 bytes), then the points: 8 bytes each, or for bytes a length (4 bytes)
  * and the bytes.  Bins whose last one is open have a letter of their own.  Where an attribute is
  * rolled up, the letter of its key is a capital, and behind the points come the number of classes and
- * the class of each declared cell (4 bytes each).  It never leaves the machine that wrote it, so
+ * the class of each declared cell (4 bytes each).  A comparison is five letters, in front that of what it is and behind
+ * it how it compares, and its five numbers (8 bytes each).  It never leaves the machine that wrote it, so
  * integers are in host order.
  */
 #define OPEN_BINS 'o'
 #define ROLLED_UP ('i' - 'I')
+#define COMPARES '<'
+#define COMPARISON_SIZE (2 + 5 * sizeof(int64_t))
 
 size_t
 pe_domain_size(const pe_domain *domain)
@@ -527,6 +548,11 @@ pe_domain_size(const pe_domain *domain)
 	{
 		const pe_attribute *attribute = &domain->attribute[a];
 
+		if (pe_attribute_is_comparison(attribute))
+		{
+			size += COMPARISON_SIZE;
+			continue;
+		}
 		size += 4 + sizeof(int32_t);
 		for (int32_t i = 0; i < attribute->points; i++)
 			size += attribute->key == PE_KEY_BYTES
@@ -545,6 +571,18 @@ put(char *to, const void *from, size_t size)
 	return to + size;
 }
 
+static char *
+put_comparison(char *to, const pe_comparison *c)
+{
+	*to++ = COMPARES;
+	*to++ = (char) c->how;
+	to = put(to, &c->left, sizeof(c->left));
+	to = put(to, &c->right, sizeof(c->right));
+	to = put(to, &c->more, sizeof(c->more));
+	to = put(to, &c->times, sizeof(c->times));
+	return put(to, &c->plus, sizeof(c->plus));
+}
+
 void
 pe_domain_write(const pe_domain *domain, char *bytes)
 {
@@ -556,6 +594,11 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 	{
 		const pe_attribute *attribute = &domain->attribute[a];
 
+		if (pe_attribute_is_comparison(attribute))
+		{
+			to = put_comparison(to, &attribute->comparison);
+			continue;
+		}
 		*to++ = (char) (attribute->key - (attribute->classes > 0 ? ROLLED_UP : 0));
 		*to++ = attribute->open ? OPEN_BINS : (char) attribute->kind;
 		*to++ = (char) attribute->outside;
@@ -618,6 +661,27 @@ read_classes(pe_cursor *from, pe_attribute *attribute)
 	return PE_DOMAIN_MALFORMED;
 }
 
+/* Any numbers are numbers to compare with. */
+static pe_domain_status
+read_comparison(pe_cursor *from, pe_attribute *attribute)
+{
+	pe_comparison c;
+	char		letter[2];
+	pe_point   *point;
+
+	if (!pe_take(from, letter, sizeof(letter)) || !one_of(letter[1], "wnfb") ||
+		!pe_take(from, &c.left, sizeof(c.left)) || !pe_take(from, &c.right, sizeof(c.right)) ||
+		!pe_take(from, &c.more, sizeof(c.more)) || !pe_take(from, &c.times, sizeof(c.times)) ||
+		!pe_take(from, &c.plus, sizeof(c.plus)))
+		return PE_DOMAIN_MALFORMED;
+	c.how = (pe_comparison_how) letter[1];
+	*attribute = pe_attribute_compares(&c);
+	point = pe_alloc((size_t) attribute->points, sizeof(*point));
+	memcpy(point, attribute->point, (size_t) attribute->points * sizeof(*point));
+	attribute->point = point;
+	return PE_DOMAIN_OK;
+}
+
 static pe_domain_status
 read_attribute(pe_cursor *from, pe_attribute *attribute)
 {
@@ -626,6 +690,8 @@ read_attribute(pe_cursor *from, pe_attribute *attribute)
 	bool		rolled;
 	pe_domain_status status;
 
+	if (from->left > 0 && *from->at == COMPARES)
+		return read_comparison(from, attribute);
 	if (!pe_take(from, letter, sizeof(letter)) || !pe_take(from, &points, sizeof(points)))
 		return PE_DOMAIN_MALFORMED;
 	rolled = one_of(letter[0], "IFB");
@@ -670,6 +736,8 @@ pe_domain_read(pe_domain *domain, const char *bytes, size_t size)
 
 		if (status != PE_DOMAIN_OK)
 			return status;
+		if (a < domain->attributes && pe_attribute_is_comparison(&domain->attribute[a]))
+			return PE_DOMAIN_MALFORMED;
 	}
 	if (from.left != 0)
 		return PE_DOMAIN_MALFORMED;

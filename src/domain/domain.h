@@ -31,6 +31,9 @@
  * none.  A row that the declaration of any attribute drops, counted or watched,
  * is dropped.
  *
+ * A watched attribute may be a comparison of two columns (domain/comparison.h).
+ * Its cell is of their values, and is not looked up here.
+ *
  * Values reach this room as keys of three kinds: int64 (integers, dates,
  * timestamps, booleans, enums), double (floats) and bytes, whose order is that
  * of memcmp, a prefix first (text, uuid, and numeric in an encoding that keeps
@@ -43,7 +46,7 @@
 
 #include <stdbool.h>
 
-#include "base/mem.h"
+#include "domain/comparison.h"
 
 /* The most cells that one attribute may have, and a product of attributes whose cells have numbers. */
 #define PE_MAX_CELLS (1 << 20)
@@ -106,12 +109,14 @@ typedef struct pe_attribute
 	double		scale;			/* bins: bins per unit, for the first guess */
 	int32_t		classes;		/* rolled up: how many; 0: the cells are the declared ones */
 	int32_t    *class_of;		/* the class of each declared cell */
+	pe_comparison comparison;	/* of two columns, whose cells it has; the rest is as pe_attribute_compares makes it */
 } pe_attribute;
 
 typedef struct pe_domain
 {
 	int			attributes;		/* that span the product */
 	int			watched;		/* behind them: that a predicate looks at alone */
+	int			comparisons;	/* among the watched */
 	int32_t		cells;			/* of the product; PE_MAX_CELLS + 1 if there are more than PE_MAX_CELLS */
 	pe_attribute attribute[PE_MAX_ATTRIBUTES];
 	int32_t		stride[PE_MAX_ATTRIBUTES];	/* 0 for the watched, and for all if cells have no numbers */
@@ -127,7 +132,7 @@ typedef enum pe_domain_status
 	PE_DOMAIN_NOT_ASCENDING,	/* edges do not ascend strictly */
 	PE_DOMAIN_TOO_LARGE,		/* an attribute with more than PE_MAX_CELLS cells, or too many attributes */
 	PE_DOMAIN_NO_ORDER,			/* clamp asked of levels, where nothing is nearest */
-	PE_DOMAIN_MALFORMED			/* bytes that pe_domain_write did not write */
+	PE_DOMAIN_MALFORMED			/* a comparison that is not watched, bytes that pe_domain_write did not write */
 } pe_domain_status;
 
 /*
@@ -141,6 +146,15 @@ extern pe_domain_status pe_attribute_prepare(pe_attribute *attribute);
  * changed, unless each number is a class and each class has a cell.
  */
 extern bool pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32_t *class_of);
+
+/* The attribute of a comparison. */
+extern pe_attribute pe_attribute_compares(const pe_comparison *comparison);
+
+static inline bool
+pe_attribute_is_comparison(const pe_attribute *attribute)
+{
+	return attribute->comparison.how != PE_COMPARE_NOTHING;
+}
 
 /*
  * The declared cells, which a roll-up groups into classes: the ordered ones,

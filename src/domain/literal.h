@@ -22,6 +22,28 @@ typedef struct pe_declared
 	bool		listed;			/* its levels are the literals of the text, so that its cells have no numbers */
 } pe_declared;
 
+/*
+ * Two attributes that are compared, as a text has them:
+ *		[ factor[0] '*' ] name[0]  against  [ factor[1] '*' ] name[1] [ ( '+' | '-' ) more ]
+ * What is not there is NULL.
+ */
+typedef struct pe_compared_text
+{
+	const char *name[2];
+	const char *factor[2];
+	const pe_literal *more;
+	bool		minus;
+	size_t		position[2];	/* of the names */
+} pe_compared_text;
+
+/* The same in its one form: texts of numbers, and " + 7" or " - '7 days'" or "" for more. */
+typedef struct pe_compared_sides
+{
+	const char *name[2];
+	const char *factor[2];		/* NULL: 1 */
+	const char *more;
+} pe_compared_sides;
+
 /* Knows the attributes and the types of their literals. */
 typedef struct pe_literal_source
 {
@@ -37,6 +59,15 @@ typedef struct pe_literal_source
 	 */
 	bool		(*literal) (void *context, const pe_declared *attribute, const pe_literal *literal,
 							pe_point *value, const char **canonical, pe_text_error *error);
+
+	/*
+	 * The attribute of a comparison, and its canonical sides; mirrored: less
+	 * and greater are exchanged.  It has an order unless values can only be
+	 * equal or not.  False, with the error filled, if they cannot be compared.
+	 * NULL: the language has no comparisons of attributes.
+	 */
+	bool		(*compared) (void *context, const pe_compared_text *given, pe_declared *found,
+							 pe_compared_sides *sides, bool *mirrored, pe_text_error *error);
 } pe_literal_source;
 
 /* A literal that was resolved. */

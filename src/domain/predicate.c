@@ -29,10 +29,7 @@ typedef struct operand
 	rank		rank;
 } operand;
 
-typedef enum operator
-{
-	OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE
-} operator;
+typedef pe_comparison_op operator;
 
 static const char *const operator_text[] = {"=", "<>", "<", "<=", ">", ">="};
 
@@ -68,16 +65,16 @@ take_operator(pe_text *t, operator *op)
 	char		second = first == '\0' ? '\0' : t->text[t->at + 1];
 
 	if (first == '=')
-		*op = OP_EQ;
+		*op = PE_OP_EQ;
 	else if ((first == '<' && second == '>') || (first == '!' && second == '='))
-		*op = OP_NE;
+		*op = PE_OP_NE;
 	else if (first == '<')
-		*op = second == '=' ? OP_LE : OP_LT;
+		*op = second == '=' ? PE_OP_LE : PE_OP_LT;
 	else if (first == '>')
-		*op = second == '=' ? OP_GE : OP_GT;
+		*op = second == '=' ? PE_OP_GE : PE_OP_GT;
 	else
 		return false;
-	t->at += *op == OP_EQ || *op == OP_LT || *op == OP_GT ? 1 : 2;
+	t->at += *op == PE_OP_EQ || *op == PE_OP_LT || *op == PE_OP_GT ? 1 : 2;
 	return true;
 }
 
@@ -339,19 +336,19 @@ add_comparison(parser *p, const pe_declared *attribute, const char *name, operat
 	int32_t		cell;
 	pe_predicate_leaf *leaf;
 
-	if (op == OP_EQ || op == OP_NE)
+	if (op == PE_OP_EQ || op == PE_OP_NE)
 	{
 		if (!find_equal(p, attribute, name, what, v, &cell) ||
 			(leaf = add_equal(p, attribute, v->position)) == NULL)
 			return false;
 		leaf->truth[cell] = PE_TRUE;
-		if (op == OP_NE)
+		if (op == PE_OP_NE)
 			negate_table(leaf);
 		return true;
 	}
-	if (!find_cut(p, attribute, name, what, v, op == OP_LE || op == OP_GT, &cell))
+	if (!find_cut(p, attribute, name, what, v, op == PE_OP_LE || op == PE_OP_GT, &cell))
 		return false;
-	if (op == OP_LT || op == OP_LE)
+	if (op == PE_OP_LT || op == PE_OP_LE)
 		return add_range(p, attribute, 0, cell, v->position);
 	return add_range(p, attribute, cell, ordered, v->position);
 }
@@ -425,18 +422,16 @@ parse_in(parser *p, const pe_declared *attribute, const char *name, bool negated
 	return pe_text_take(&p->t, ')', "a comma or a closing parenthesis");
 }
 
-static bool
-parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool negated)
+/* Cells in parentheses: a leaf that is TRUE there. */
+static pe_predicate_leaf *
+take_cells(parser *p, const pe_declared *attribute, const char *name)
 {
 	size_t		start = p->t.at;
 	pe_predicate_leaf *leaf;
 
-	if (attribute->listed)
-		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "\"%.*s\" has no numbered cells: its values are not listed",
-							pe_shown_size(name), name);
 	if (!pe_text_take(&p->t, '(', "an opening parenthesis") ||
 		(leaf = add_leaf(p, attribute, start)) == NULL)
-		return false;
+		return NULL;
 	do
 	{
 		int32_t		first;
@@ -444,13 +439,32 @@ parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool n
 
 		pe_poll();
 		if (!pe_cells_take(&p->t, name, leaf->cells, &first, &last))
-			return false;
+			return NULL;
 		memset(leaf->truth + first, PE_TRUE, (size_t) (last - first) + 1);
 	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
+	return pe_text_take(&p->t, ')', "a comma or a closing parenthesis") ? leaf : NULL;
+}
+
+static void
+write_cells(parser *p, const pe_predicate_leaf *leaf, bool negated)
+{
 	pe_text_write(&p->t, negated ? " NOT IN CELLS (" : " IN CELLS (");
 	pe_cells_write(&p->t, leaf->truth, leaf->cells);
 	pe_text_write(&p->t, ")");
-	return pe_text_take(&p->t, ')', "a comma or a closing parenthesis");
+}
+
+static bool
+parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool negated)
+{
+	pe_predicate_leaf *leaf;
+
+	if (attribute->listed)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at,
+							"\"%.*s\" has no numbered cells: its values are not listed", pe_shown_size(name), name);
+	leaf = take_cells(p, attribute, name);
+	if (leaf != NULL)
+		write_cells(p, leaf, negated);
+	return leaf != NULL;
 }
 
 static bool
@@ -482,7 +496,7 @@ parse_bare(parser *p, const pe_declared *attribute, const char *name, size_t pos
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, position,
 							"attribute \"%.*s\" is not boolean and needs a comparison", pe_shown_size(name), name);
 	}
-	return add_comparison(p, attribute, name, OP_EQ, &v);
+	return add_comparison(p, attribute, name, PE_OP_EQ, &v);
 }
 
 /*
@@ -510,6 +524,238 @@ write_comparison(parser *p, operator op, const pe_value *v)
 	pe_text_write(&p->t, v->canonical);
 }
 
+/* ------------------------------------------------------------------
+ * Comparisons of two attributes
+ * ------------------------------------------------------------------
+ */
+
+/* What is written of one, and its memory. */
+typedef struct compared
+{
+	pe_compared_text text;
+	char		name[2][PE_NAME_SIZE];
+	char	   *factor[2];
+} compared;
+
+/* <=>, whose cells follow. */
+static bool
+takes_order(pe_text *t)
+{
+	pe_text_next(t);
+	if (strncmp(t->text + t->at, "<=>", 3) != 0)
+		return false;
+	t->at += 3;
+	return true;
+}
+
+static bool
+sees_factor(pe_text *t)
+{
+	size_t		at = t->at;
+	bool		sees = pe_text_sees_literal(t) && t->text[t->at] != '\'' && pe_text_number(t) && pe_text_next(t) == '*';
+
+	t->at = at;
+	return sees;
+}
+
+static bool
+sees_name(pe_text *t)
+{
+	bool		keyword = false;
+
+	for (int i = 0; keywords[i] != NULL; i++)
+		keyword = keyword || pe_text_sees(t, keywords[i]);
+	return !keyword && (pe_starts_name(pe_text_next(t)) || t->text[t->at] == '"');
+}
+
+/* Whether what stands behind an attribute compares it with another one. */
+static bool
+sees_comparison(pe_text *t)
+{
+	size_t		at = t->at;
+	operator	op;
+	bool		sees = takes_order(t);
+
+	if (!sees && pe_text_takes(t, "is"))
+	{
+		pe_text_takes(t, "not");
+		sees = pe_text_sees(t, "distinct");
+	}
+	else if (!sees && take_operator(t, &op))
+		sees = sees_factor(t) || sees_name(t);
+	t->at = at;
+	return sees;
+}
+
+static bool
+read_factor(parser *p, compared *c, int side)
+{
+	pe_literal	literal;
+
+	if (!pe_text_literal(&p->t, &literal, &c->factor[side]) || !pe_text_take(&p->t, '*', "*"))
+		return false;
+	c->text.factor[side] = c->factor[side];
+	return true;
+}
+
+static bool
+read_compared_name(parser *p, compared *c, int side)
+{
+	c->text.name[side] = c->name[side];
+	return read_name(p, c->name[side], &c->text.position[side]);
+}
+
+/* The right side: its attribute, with a factor in front and more behind. */
+static bool
+read_right(parser *p, compared *c, pe_literal *more, char **text)
+{
+	char		sign;
+
+	if (sees_factor(&p->t) && !read_factor(p, c, 1))
+		return false;
+	if (!read_compared_name(p, c, 1))
+		return false;
+	sign = pe_text_next(&p->t);
+	if (sign != '+' && sign != '-')
+		return true;
+	p->t.at++;
+	c->text.minus = sign == '-';
+	c->text.more = more;
+	return pe_text_literal(&p->t, more, text);
+}
+
+static bool
+find_compared(parser *p, const compared *c, pe_declared *found, pe_compared_sides *sides, bool *mirrored)
+{
+	p->t.error->position = (int) c->text.position[1];
+	p->t.error->status = PE_TEXT_INVALID;
+	if (p->source->compared(p->source->context, &c->text, found, sides, mirrored, p->t.error))
+		return true;
+	if (p->t.error->status == PE_TEXT_NO_ATTRIBUTE)
+		snprintf(p->t.error->hint, sizeof(p->t.error->hint), "A text stands in single quotes.");
+	return false;
+}
+
+/* TRUE where an operator holds of the three orders, and UNKNOWN where there is none. */
+static bool
+add_operator(parser *p, const pe_declared *found, operator op, size_t position)
+{
+	pe_predicate_leaf *leaf;
+
+	if (!found->ordered && op != PE_OP_EQ && op != PE_OP_NE)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, position, "of these attributes only = and <> can be asked");
+	if ((leaf = add_leaf(p, found, position)) == NULL)
+		return false;
+	for (int order = -1; order <= 1; order++)
+		leaf->truth[1 + order] = pe_op_holds(op, order) ? PE_TRUE : PE_FALSE;
+	leaf->truth[PE_COMPARED_ONE_NULL] = leaf->truth[PE_COMPARED_BOTH_NULL] = PE_UNKNOWN;
+	return true;
+}
+
+/* IS DISTINCT FROM is never UNKNOWN. */
+static bool
+add_distinct(parser *p, const pe_declared *found, bool negated, size_t position)
+{
+	pe_predicate_leaf *leaf = add_leaf(p, found, position);
+
+	if (leaf == NULL)
+		return false;
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+	{
+		bool		distinct = cell != PE_COMPARED_EQUAL && cell != PE_COMPARED_BOTH_NULL;
+
+		leaf->truth[cell] = distinct != negated ? PE_TRUE : PE_FALSE;
+	}
+	return true;
+}
+
+static void
+exchange_cells(pe_predicate_leaf *leaf)
+{
+	uint8_t		less = leaf->truth[PE_COMPARED_LESS];
+
+	leaf->truth[PE_COMPARED_LESS] = leaf->truth[PE_COMPARED_GREATER];
+	leaf->truth[PE_COMPARED_GREATER] = less;
+}
+
+static void
+write_side(parser *p, const pe_compared_sides *sides, int side)
+{
+	if (sides->factor[side] != NULL)
+		pe_text_writef(&p->t, "%s * ", sides->factor[side]);
+	pe_text_write_name(&p->t, sides->name[side]);
+}
+
+static void
+write_sides(parser *p, const pe_compared_sides *sides, const char *between)
+{
+	write_side(p, sides, 0);
+	pe_text_writef(&p->t, " %s ", between);
+	write_side(p, sides, 1);
+	pe_text_write(&p->t, sides->more);
+}
+
+/* With the right side, what is asked of the order, and the leaf. */
+static bool
+parse_right(parser *p, compared *c, pe_literal *more, char **text)
+{
+	bool		cells = takes_order(&p->t);
+	bool		distinct = !cells && pe_text_takes(&p->t, "is");
+	bool		negated = distinct && pe_text_takes(&p->t, "not");
+	operator	op = PE_OP_EQ;
+	pe_declared found;
+	pe_compared_sides sides;
+	bool		mirrored;
+	pe_predicate_leaf *leaf;
+
+	if (distinct && (!need_keyword(&p->t, "distinct", "DISTINCT") || !need_keyword(&p->t, "from", "FROM")))
+		return false;
+	if (!cells && !distinct && !take_operator(&p->t, &op))
+		return pe_text_unexpected(&p->t, "a comparison");
+	if (!read_right(p, c, more, text) || !find_compared(p, c, &found, &sides, &mirrored))
+		return false;
+	op = mirrored ? pe_op_mirrored(op) : op;
+	write_sides(p, &sides, cells ? "<=>" : !distinct ? operator_text[op]
+				: negated ? "IS NOT DISTINCT FROM" : "IS DISTINCT FROM");
+	if (distinct)
+		return add_distinct(p, &found, negated, c->text.position[0]);
+	if (!cells)
+		return add_operator(p, &found, op, c->text.position[0]);
+	if (!need_keyword(&p->t, "in", "IN CELLS") || !need_keyword(&p->t, "cells", "CELLS") ||
+		(leaf = take_cells(p, &found, "a comparison")) == NULL)
+		return false;
+	if (mirrored)
+		exchange_cells(leaf);
+	write_cells(p, leaf, false);
+	return true;
+}
+
+/* Behind the left attribute. */
+static bool
+parse_compared(parser *p, compared *c)
+{
+	pe_literal	more;
+	char	   *text = NULL;
+	bool		done = parse_right(p, c, &more, &text);
+
+	pe_free(text);
+	pe_free(c->factor[0]);
+	pe_free(c->factor[1]);
+	return done;
+}
+
+/* A factor first. */
+static bool
+parse_product(parser *p)
+{
+	compared	c = {.text = {.name = {NULL}}};
+
+	if (read_factor(p, &c, 0) && read_compared_name(p, &c, 0))
+		return parse_compared(p, &c);
+	pe_free(c.factor[0]);
+	return false;
+}
+
 static bool
 parse_test(parser *p)
 {
@@ -520,8 +766,15 @@ parse_test(parser *p)
 	pe_value	v;
 	bool		negated;
 
-	if (!read_name(p, name, &start) || !check_follows_attribute(p) ||
-		!find_attribute(p, name, start, &attribute))
+	if (!read_name(p, name, &start) || !check_follows_attribute(p))
+		return false;
+	if (p->source->compared != NULL && sees_comparison(&p->t))
+	{
+		compared	c = {.text = {.name = {name}, .position = {start}}};
+
+		return parse_compared(p, &c);
+	}
+	if (!find_attribute(p, name, start, &attribute))
 		return false;
 	pe_text_write_name(&p->t, name);
 	if (take_operator(&p->t, &op))
@@ -555,7 +808,6 @@ parse_test(parser *p)
 static bool
 parse_literal_first(parser *p)
 {
-	static const operator mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
 	char		name[PE_NAME_SIZE];
 	pe_declared attribute = {0};
 	pe_literal	literal;
@@ -570,12 +822,12 @@ parse_literal_first(parser *p)
 		read_name(p, name, &start) &&
 		find_attribute(p, name, start, &attribute) &&
 		pe_value_resolve(&p->t, p->source, &attribute, &literal, &v) &&
-		add_comparison(p, &attribute, name, mirrored[op], &v);
+		add_comparison(p, &attribute, name, pe_op_mirrored(op), &v);
 	pe_free(text);
 	if (!done)
 		return false;
 	pe_text_write_name(&p->t, name);
-	write_comparison(p, mirrored[op], &v);
+	write_comparison(p, pe_op_mirrored(op), &v);
 	return true;
 }
 
@@ -602,6 +854,8 @@ parse_primary(parser *p, operand *o)
 		return true;
 	}
 	o->rank = RANK_TEST;
+	if (p->source->compared != NULL && sees_factor(&p->t))
+		return parse_product(p);
 	return pe_text_sees_literal(&p->t) ? parse_literal_first(p) : parse_test(p);
 }
 

@@ -7,11 +7,15 @@
  *		conjunct   := negation { AND negation }
  *		negation   := { NOT } primary
  *		primary    := '(' predicate ')' | attribute [ test ] | literal op attribute
+ *					| [ number '*' ] attribute comparison
  *		test       := op literal
  *					| [ NOT ] BETWEEN literal AND literal
  *					| [ NOT ] IN '(' literal { ',' literal } ')'
  *					| [ NOT ] IN CELLS '(' cells ')'
  *					| IS [ NOT ] NULL
+ *		comparison := op side | IS [ NOT ] DISTINCT FROM side
+ *					| '<=>' side IN CELLS '(' cells ')'
+ *		side       := [ number '*' ] attribute [ ( '+' | '-' ) literal ]
  *		op         := '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
  *		literal    := [ '+' | '-' ] number | 'string' | TRUE | FALSE
  *
@@ -41,6 +45,10 @@
  *
  * IN CELLS names cells by their numbers (domain/roll_up.h), 'other' and NULL among them: it is TRUE in these and FALSE
  * elsewhere, never UNKNOWN.  So any set of cells that somebody has found by other means can be asked for.
+ *
+ * A comparison of two attributes is a test of the cells of one more
+ * (domain/comparison.h); an operator is UNKNOWN where a value is NULL, as SQL
+ * has it.  The cells of <=> are those of that attribute, by their numbers.
  *
  * A predicate is about the declared cells of an attribute: where the attribute is rolled up for groups, it is
  * watched besides.

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "door/comparison_reader.h"
 #include "door/reader.h"
 #include "server/values.h"
 
@@ -16,6 +17,8 @@ typedef struct cell_reader
 {
 	pe_reader	reader;
 	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS];	/* base types of the values */
+	int			compared;		/* the argument of the first comparison's right column */
+	pe_comparison_reader *comparison;	/* of each attribute that is one */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -36,6 +39,24 @@ coordinate_of(const cell_reader *reader, const pe_domain *domain, FunctionCallIn
 		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + PE_ARG_FIRST));
 }
 
+/* The cells of comparisons, which are watched. */
+static pg_noinline void
+compare_columns(const cell_reader *reader, const pe_domain *domain, FunctionCallInfo fcinfo, int32 *coordinate)
+{
+	int			right = reader->compared;
+
+	for (int a = domain->attributes; a < domain->attributes + domain->watched; a++)
+	{
+		int			left = PE_ARG_FIRST + a;
+
+		if (!pe_attribute_is_comparison(&domain->attribute[a]))
+			continue;
+		coordinate[a] = pe_comparison_reader_cell(&reader->comparison[a], PG_GETARG_DATUM(left), PG_ARGISNULL(left),
+												  PG_GETARG_DATUM(right), PG_ARGISNULL(right));
+		right++;
+	}
+}
+
 /* The cells of all attributes; returns whether the row counts. */
 static pg_attribute_always_inline bool
 coordinates_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *coordinate)
@@ -45,11 +66,16 @@ coordinates_of_row(const cell_reader *reader, const pe_accumulator *acc, Functio
 
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
-		int32		found = coordinate_of(reader, domain, fcinfo, a);
+		int32		found;
 
+		if (unlikely(pe_attribute_is_comparison(&domain->attribute[a])))
+			continue;
+		found = coordinate_of(reader, domain, fcinfo, a);
 		dropped |= found == PE_DROPPED;
 		coordinate[a] = placed(found);
 	}
+	if (unlikely(domain->comparisons > 0))
+		compare_columns(reader, domain, fcinfo, coordinate);
 	return (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, coordinate)) & !dropped;
 }
 
@@ -162,11 +188,15 @@ sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCall
 
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
-		int32		found = coordinate_of(reader, domain, fcinfo, a);
+		int32		found = 0;
 
+		if (likely(!pe_attribute_is_comparison(&domain->attribute[a])))
+			found = coordinate_of(reader, domain, fcinfo, a);
 		has |= (uint64) (found != PE_DROPPED) * PE_HAS_ATTRIBUTE(a);
 		coordinate[a] = placed(found);
 	}
+	if (unlikely(domain->comparisons > 0))
+		compare_columns(reader, domain, fcinfo, coordinate);
 	return has;
 }
 
@@ -271,20 +301,43 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 	}
 }
 
+/* The left column of a comparison stands where attributes do, the right one behind all others. */
+static void
+check_comparison(cell_reader *reader, const pe_attribute *attribute, int a, int right, FunctionCallInfo fcinfo)
+{
+	if (!pe_comparison_reader_init(&reader->comparison[a], &attribute->comparison, reader->type[a],
+								   pe_reader_type(fcinfo, right)))
+		pe_reader_refuse_type(a);
+}
+
+static void
+check_attribute(cell_reader *reader, const pe_attribute *attribute, int a)
+{
+	pe_key		key;
+
+	if (!pe_type_key(reader->type[a], &key) || key != attribute->key)
+		pe_reader_refuse_type(a);
+}
+
 pe_reader *
 pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 {
 	cell_reader *reader = palloc0(sizeof(*reader));
-	int			attributes = acc->domain.attributes + acc->domain.watched;
+	const pe_domain *domain = &acc->domain;
+	int			attributes = domain->attributes + domain->watched;
+	int			right = PE_ARG_FIRST + attributes + pe_sums_columns(&acc->summed);
 
-	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, attributes + pe_sums_columns(&acc->summed));
+	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, right - PE_ARG_FIRST + domain->comparisons);
+	reader->compared = right;
+	if (domain->comparisons > 0)
+		reader->comparison = palloc0(attributes * sizeof(*reader->comparison));
 	for (int a = 0; a < attributes; a++)
 	{
-		pe_key		key;
-
 		reader->type[a] = pe_reader_type(fcinfo, PE_ARG_FIRST + a);
-		if (!pe_type_key(reader->type[a], &key) || key != acc->domain.attribute[a].key)
-			pe_reader_refuse_type(a);
+		if (pe_attribute_is_comparison(&domain->attribute[a]))
+			check_comparison(reader, &domain->attribute[a], a, right++, fcinfo);
+		else
+			check_attribute(reader, &domain->attribute[a], a);
 	}
 	check_numbers(reader, acc, attributes, fcinfo);
 	choose_read(reader, acc);

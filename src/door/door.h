@@ -46,7 +46,7 @@ typedef enum pe_question_kind
 typedef struct pe_question
 {
 	const pe_dataset *dataset;
-	const pe_column *columns;	/* of all attributes of the domain, the watched ones last, then the numbers of sums */
+	const pe_column *columns;	/* of all attributes of the domain, then of sums, then of comparisons (formulas.h) */
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_plan *plan;

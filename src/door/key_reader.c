@@ -127,7 +127,8 @@ check_attributes(key_reader *r, const pe_accumulator *a, FunctionCallInfo fcinfo
 		pe_key		key;
 
 		r->watched[i] = pe_reader_type(fcinfo, PE_ARG_FIRST + r->opens + i);
-		if (!OidIsValid(r->watched[i]) || !pe_type_key(r->watched[i], &key) || key != a->domain.attribute[i].key)
+		if (!OidIsValid(r->watched[i]) || !pe_type_key(r->watched[i], &key) || key != a->domain.attribute[i].key ||
+			pe_attribute_is_comparison(&a->domain.attribute[i]))
 			pe_reader_refuse_type(r->opens + i);
 	}
 }

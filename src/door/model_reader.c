@@ -44,7 +44,7 @@ check_levels(const model_reader *r, int n, const pe_attribute *attribute)
 {
 	pe_key		key;
 
-	if (!pe_type_key(r->type[n], &key) || key != attribute->key)
+	if (!pe_type_key(r->type[n], &key) || key != attribute->key || pe_attribute_is_comparison(attribute))
 		pe_reader_refuse_type(n);
 }
 

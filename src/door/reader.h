@@ -13,6 +13,9 @@
  * dp_internal.read_records has the unit and the values as one record (record_call.h), which
  * becomes a call with these arguments.
  *
+ * The values are those of the attributes, of a comparison its left one, then of
+ * the sums, then the right ones of comparisons.
+ *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is
  * looked at, of dropped rows too: the server counts the blocks of values that

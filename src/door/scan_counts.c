@@ -52,7 +52,7 @@ static int
 attributes_of(const pe_question *question)
 {
 	return question->domain->attributes + question->domain->watched +
-		(has_numbers(question) ? pe_sums_columns(question->sums.sums) : 0);
+		(has_numbers(question) ? pe_sums_columns(question->sums.sums) : 0) + question->domain->comparisons;
 }
 
 /* ------------------------------------------------------------------

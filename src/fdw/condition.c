@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "fdw/beyond.h"
+#include "fdw/comparison.h"
 #include "fdw/condition.h"
 #include "fdw/open_literals.h"
 
@@ -37,7 +38,7 @@ pe_condition_never(void)
 pe_condition *
 pe_condition_cells(const pe_sight *s, int attribute, const bool *cells, bool unnamed)
 {
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	const pe_public_attribute *a = pe_sight_attribute(s, attribute);
 	int32		count = a->cells;
 	int32		selected = 0;
 	pe_condition *c = make_condition(PE_COND_CELLS);
@@ -57,11 +58,14 @@ pe_condition_cells(const pe_sight *s, int attribute, const bool *cells, bool unn
  * ------------------------------------------------------------------
  */
 
-/* By attribute and then by text, so that the order in which a condition is written does not show. */
+/*
+ * By attribute and then by text, so that the order in which a condition is
+ * written does not show.  Comparisons have their numbers from that order.
+ */
 static int
-rank(const pe_condition *c)
+rank(const pe_sight *s, const pe_condition *c)
 {
-	return c->kind == PE_COND_CELLS ? c->attribute : PG_INT32_MAX;
+	return c->kind != PE_COND_CELLS ? PG_INT32_MAX : Min(c->attribute, s->declared->attributes);
 }
 
 static void
@@ -69,10 +73,10 @@ add_sorted(const pe_sight *s, pe_condition *c, pe_condition *part)
 {
 	int			at = 0;
 
-	while (at < list_length(c->parts) && rank(list_nth(c->parts, at)) < rank(part))
+	while (at < list_length(c->parts) && rank(s, list_nth(c->parts, at)) < rank(s, part))
 		at++;
-	if (part->kind != PE_COND_CELLS)
-		while (at < list_length(c->parts) &&
+	if (rank(s, part) >= s->declared->attributes)
+		while (at < list_length(c->parts) && rank(s, list_nth(c->parts, at)) == rank(s, part) &&
 			   strcmp(pe_condition_text(s, list_nth(c->parts, at)), pe_condition_text(s, part)) < 0)
 			at++;
 	c->parts = list_insert_nth(c->parts, at, part);
@@ -97,7 +101,7 @@ find_attribute(const pe_condition *c, int attribute)
 static bool *
 joined_cells(const pe_sight *s, int attribute, const bool *one, const bool *other, bool both)
 {
-	int32		count = s->declared->attribute[attribute].cells;
+	int32		count = pe_sight_attribute(s, attribute)->cells;
 	bool	   *cells = palloc(count * sizeof(bool));
 
 	for (int32 i = 0; i < count; i++)
@@ -382,8 +386,8 @@ find_dropping(const pe_sight *s, const pe_condition *c, Bitmapset **attributes)
 {
 	ListCell   *cell;
 
-	if (c->kind == PE_COND_CELLS && (s->declared->attribute[c->attribute].drops_null ||
-									 s->declared->attribute[c->attribute].drops_outside))
+	if (c->kind == PE_COND_CELLS && (pe_sight_attribute(s, c->attribute)->drops_null ||
+									 pe_sight_attribute(s, c->attribute)->drops_outside))
 		*attributes = bms_add_member(*attributes, c->attribute);
 	foreach(cell, c->parts)
 		find_dropping(s, lfirst(cell), attributes);
@@ -458,6 +462,7 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 	Bitmapset  *attributes = pe_sight_attributes(s, e);
 	bool		isnull;
 	Datum		value;
+	pe_condition *c;
 
 	if (within->kind == PE_COND_NEVER)
 		return make_condition(PE_COND_NEVER);
@@ -477,8 +482,12 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 		return of_several(s, (BoolExpr *) e, truth, within, what);
 	if (IsA(e, BooleanTest))
 		return of_test(s, (BooleanTest *) e, truth, within, what);
-	pe_refuse_translation(psprintf("%s that compares several columns with each other", what),
-						  "Join tests of single columns by AND, OR and NOT.");
+	c = pe_comparison_condition(s, e, truth);
+	if (c == NULL)
+		pe_refuse_translation(psprintf("%s that compares several columns with each other", what),
+							  "Compare two columns of one kind of type, as in a < b + 7, or single columns with "
+							  "constants, and join tests by AND, OR and NOT.");
+	return c;
 }
 
 /* Tests in WHERE are joined by AND. */
@@ -568,6 +577,11 @@ append(StringInfo to, const pe_sight *s, const pe_condition *c, bool nested)
 {
 	ListCell   *cell;
 
+	if (c->kind == PE_COND_CELLS && c->attribute >= s->declared->attributes)
+	{
+		appendStringInfoString(to, pe_comparison_text(s, c->attribute, c->cells));
+		return;
+	}
 	if (c->kind == PE_COND_CELLS)
 	{
 		const pe_public_attribute *a = &s->declared->attribute[c->attribute];

@@ -72,6 +72,25 @@ column_text(pe_sight *s, Node *e)
 	return pstrdup(quote_identifier(s->declared->attribute[column].name));
 }
 
+/* A date is a number where another one is subtracted from it. */
+static char *
+date_text(pe_sight *s, Node *e)
+{
+	int			column = pe_sight_column(s, e);
+	const pe_public_attribute *a = column >= 0 ? &s->declared->attribute[column] : NULL;
+
+	return a != NULL && a->type == DATEOID && a->bins ? pstrdup(quote_identifier(a->name)) : NULL;
+}
+
+static char *
+days_text(pe_sight *s, Node *left, Node *right)
+{
+	char	   *from = date_text(s, left);
+	char	   *to = from != NULL ? date_text(s, right) : NULL;
+
+	return to != NULL ? psprintf("(%s - %s)", from, to) : NULL;
+}
+
 /* coalesce(x, constant): PostgreSQL leaves out what stands behind the constant. */
 static char *
 coalesce_text(pe_sight *s, CoalesceExpr *c)
@@ -111,6 +130,8 @@ operator_text(pe_sight *s, OpExpr *o)
 	}
 	if (*name == '/')
 		return quotient_text(s, o);
+	if (*name == '-' && exprType(linitial(o->args)) == DATEOID)
+		return days_text(s, linitial(o->args), lsecond(o->args));
 	left = text_of(s, linitial(o->args));
 	right = left != NULL ? text_of(s, lsecond(o->args)) : NULL;
 	return right != NULL ? psprintf("(%s %s %s)", left, name, right) : NULL;

@@ -254,6 +254,14 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 	return found;
 }
 
+const pe_public_attribute *
+pe_sight_attribute(const pe_sight *s, int number)
+{
+	if (number < s->declared->attributes)
+		return &s->declared->attribute[number];
+	return &((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->attribute;
+}
+
 static bool
 is_integer(Oid type)
 {

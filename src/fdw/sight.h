@@ -33,6 +33,15 @@ typedef struct pe_stand_in
 	bool		shown_null;
 } pe_stand_in;
 
+/* A comparison of two columns (comparison.h), an attribute of its own. */
+typedef struct pe_sight_comparison
+{
+	char	   *left;
+	char	   *right;
+	bool		has_order;
+	pe_public_attribute attribute;
+} pe_sight_comparison;
+
 /* What a SELECT has the columns of: a foreign table that stands for a dataset, or several that are joined. */
 typedef struct pe_seen
 {
@@ -69,7 +78,11 @@ typedef struct pe_sight
 	bool		adds_nothing;	/* of a sum, what is translated: rows that it has not are not missed */
 	bool		of_cube;		/* its rows are those of a release: no question drops others */
 	bool		middle;			/* cut bins are decided at their middle */
+	List	   *comparisons;	/* that conditions look at; their numbers follow those of the attributes */
 } pe_sight;
+
+/* An attribute, or a comparison, by its number. */
+extern const pe_public_attribute *pe_sight_attribute(const pe_sight *sight, int number);
 
 /* How an expression cuts a cell. */
 typedef enum pe_bin_cut

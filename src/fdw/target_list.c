@@ -401,7 +401,7 @@ add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	return true;
 }
 
-/* Whether a sum is made of its columns' values, and not of what an expression is on cells. */
+/* Whether a sum is made of its columns' values, and not of what an expression is on cells.  Dates are subtracted. */
 static bool
 has_numbers(const pe_sight *s, Node *e)
 {
@@ -409,7 +409,8 @@ has_numbers(const pe_sight *s, Node *e)
 	int			a = -1;
 
 	while ((a = bms_next_member(attributes, a)) >= 0)
-		if (s->declared->attribute[a].numbers)
+		if (s->declared->attribute[a].numbers ||
+			(s->declared->attribute[a].type == DATEOID && bms_num_members(attributes) > 1))
 			return true;
 	return false;
 }

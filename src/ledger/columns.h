@@ -11,7 +11,8 @@
 #include "ledger/dataset.h"
 
 /* A declared attribute with its column. */
-typedef struct pe_column
+typedef struct pe_column pe_column;
+struct pe_column
 {
 	char	   *name;
 	AttrNumber	number;			/* of the column in the dataset's own table */
@@ -25,14 +26,15 @@ typedef struct pe_column
 	int			declared;
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
-	bool		computed;		/* of a request: a formula, by its text, and no column of the table */
-	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
+	bool		computed;		/* of a request: a formula or a comparison, by its text, and no column of the table */
+	const pe_column *compared[2];	/* of a comparison: its columns */
+	bool		bare;			/* neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;
 
 	/* rolled up for a request (domain/roll_up.h) */
 	char	   *roll_up;		/* canonical text; NULL: the cells are the declared ones */
 	char	  **class_cells;	/* of each class: which cells it has */
-} pe_column;
+};
 
 /* What a request says of an attribute: two of one column that differ are two attributes. */
 static inline char *

@@ -105,8 +105,8 @@ pe_type_has_bins(Oid type)
 	return pe_type_is_number(base) || pe_type_is_time(base);
 }
 
-static int64
-int_of_datum(Oid type, Datum value)
+int64
+pe_int_of_datum(Oid type, Datum value)
 {
 	switch (type)
 	{
@@ -233,7 +233,7 @@ pe_point_of_datum(Oid type, Datum value)
 	switch (key)
 	{
 		case PE_KEY_INT:
-			point.i = int_of_datum(type, value);
+			point.i = pe_int_of_datum(type, value);
 			break;
 		case PE_KEY_FLOAT:
 			point.f = float_of_datum(type, value);
@@ -264,7 +264,7 @@ pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *siz
 		bytes_of_datum(type, value, data, size);
 	else
 	{
-		*room = int_of_datum(type, value);
+		*room = pe_int_of_datum(type, value);
 		*data = (const char *) room;
 		*size = sizeof(*room);
 	}
@@ -301,7 +301,7 @@ pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size
 	*data = (const char *) room;
 	*size = sizeof(*room);
 	if (key == PE_KEY_INT)
-		*room = int_of_datum(type, value);
+		*room = pe_int_of_datum(type, value);
 	else if (key == PE_KEY_FLOAT)
 	{
 		number = float_of_datum(type, value) + 0.0; /* -0 and 0 are one number */
@@ -378,7 +378,7 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 	switch (attribute->key)
 	{
 		case PE_KEY_INT:
-			return pe_cell_of_int(attribute, int_of_datum(type, value));
+			return pe_cell_of_int(attribute, pe_int_of_datum(type, value));
 		case PE_KEY_FLOAT:
 			return pe_cell_of_float(attribute, float_of_datum(type, value));
 		case PE_KEY_BYTES:
@@ -469,8 +469,8 @@ pe_number_of_datum(Oid type, Datum value)
 			return pe_number_of_numeric(value);
 		default:
 			if (!pe_datum_is_finite(type, value))
-				return int_of_datum(type, value) < 0 ? -INFINITY : INFINITY;
-			return (double) int_of_datum(type, value);
+				return pe_int_of_datum(type, value) < 0 ? -INFINITY : INFINITY;
+			return (double) pe_int_of_datum(type, value);
 	}
 }
 

@@ -113,17 +113,68 @@ read_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 	return false;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, read_literal};
+/* A number as it stands in the text; NULL if there is no room for it. */
+static const char *
+kept_text(const char *before, const char *text)
+{
+	char	   *start = kept + kept_size;
+
+	if (kept_size + strlen(before) + strlen(text) + 1 > sizeof(kept))
+		return NULL;
+	kept_size += (size_t) sprintf(start, "%s%s", before, text) + 1;
+	return start;
+}
+
+static bool
+refuse_compared(pe_text_error *error, const char *message)
+{
+	snprintf(error->message, sizeof(error->message), "%s", message);
+	return false;
+}
+
+/* Any two are one attribute, the lesser name first. */
+static bool
+find_compared(void *context, const pe_compared_text *given, pe_declared *found, pe_compared_sides *sides, bool *mirrored,
+			  pe_text_error *error)
+{
+	pe_declared one[2];
+
+	*sides = (pe_compared_sides) {.more = ""};
+	for (int side = 0; side < 2; side++)
+		if (!find_attribute(context, given->name[side], &one[side]))
+			return refuse_compared(error, "no attribute");
+	*mirrored = one[0].number > one[1].number;
+	if (one[0].number == one[1].number || (*mirrored && given->more != NULL))
+		return refuse_compared(error, "not compared");
+	for (int side = 0; side < 2; side++)
+	{
+		int			from = *mirrored ? 1 - side : side;
+
+		sides->name[side] = names[one[from].number];
+		sides->factor[side] = given->factor[from] != NULL ? kept_text("", given->factor[from]) : NULL;
+	}
+	if (given->more != NULL && given->more->kind != PE_LITERAL_NUMBER)
+		return refuse_compared(error, "not added");
+	if (given->more != NULL)
+		sides->more = kept_text(given->minus ? " - " : " + ", given->more->text);
+	if (sides->more == NULL)
+		return refuse_compared(error, "too much is added");
+	*found = (pe_declared) {.number = 3, .domain = &domain.attribute[3], .ordered = one[0].number == 0 || one[1].number == 0};
+	return true;
+}
+
+static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared};
 
 static void
 check_same(const pe_predicate *one, const pe_predicate *other)
 {
-	int32_t		at[3];
+	int32_t		at[4];
 
 	for (at[0] = 0; at[0] < pe_attribute_cells(&domain.attribute[0]); at[0]++)
 		for (at[1] = 0; at[1] < pe_attribute_cells(&domain.attribute[1]); at[1]++)
 			for (at[2] = 0; at[2] < pe_attribute_cells(&domain.attribute[2]); at[2]++)
-				demand(pe_predicate_selects(one, at) == pe_predicate_selects(other, at), "two readings select other cells");
+				for (at[3] = 0; at[3] < PE_COMPARED_CELLS; at[3]++)
+					demand(pe_predicate_selects(one, at) == pe_predicate_selects(other, at), "two readings select other cells");
 }
 
 /* Bytes of a selection that was read: the same bytes again. */
@@ -197,6 +248,8 @@ prepare(void)
 {
 	for (int a = 0; a < 3; a++)
 		demand(pe_attribute_prepare(&domain.attribute[a]) == PE_DOMAIN_OK, "the attributes");
+	domain.watched = 2;
+	domain.attribute[3] = pe_attribute_compares(&(pe_comparison) {.how = PE_COMPARE_WHOLE, .left = 2, .right = -3, .more = 7});
 	demand(pe_domain_prepare(&domain) == PE_DOMAIN_OK, "the domain");
 }
 

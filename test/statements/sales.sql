@@ -22,6 +22,9 @@ SELECT channel, count(*) FROM sales WHERE country = ANY ('{de,fr}') AND NOT refu
 SELECT sum(price * quantity) AS revenue FROM sales;
 SELECT category, sum(price * quantity * (1 - discount)) AS revenue FROM sales GROUP BY category ORDER BY revenue DESC;
 SELECT channel, avg(price) AS mean_price, avg(price * quantity) AS mean_line FROM sales GROUP BY channel ORDER BY channel;
+SELECT count(*) FROM sales WHERE delivered - ordered > 7;
+SELECT count(*) FROM sales WHERE delivered > ordered + 7;
+SELECT channel, count(*) FILTER (WHERE delivered = ordered) AS same_day FROM sales GROUP BY channel ORDER BY channel;
 SELECT category, sum(price * quantity) / sum(quantity) AS price_per_piece FROM sales GROUP BY category ORDER BY category;
 SELECT country, avg(price - price * discount) AS paid FROM sales GROUP BY country ORDER BY country;
 SELECT country, sum(price * quantity) FILTER (WHERE NOT refunded) AS kept FROM sales GROUP BY country ORDER BY country;

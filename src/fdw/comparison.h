@@ -1,0 +1,21 @@
+/*
+ * comparison.h
+ *	  Comparisons of two columns in SQL as conditions on cells of one more attribute.
+ *
+ * Which comparisons there are, and what their values are, is in
+ * ask/comparisons.h.  Columns may be scaled and shifted by constants on either
+ * side, and subtracted from each other: what is compared is brought into one
+ * form, exactly.
+ */
+#ifndef PE_FDW_COMPARISON_H
+#define PE_FDW_COMPARISON_H
+
+#include "fdw/condition.h"
+
+/* The condition that an expression of two columns has this truth; NULL: it is no comparison that rows are asked. */
+extern pe_condition *pe_comparison_condition(pe_sight *sight, Node *expression, pe_truth truth);
+
+/* That a comparison is in these cells, in the language of predicates. */
+extern char *pe_comparison_text(const pe_sight *sight, int attribute, const bool *cells);
+
+#endif
