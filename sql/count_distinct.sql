@@ -24,10 +24,14 @@ CREATE TABLE replaced_rows AS TABLE sales;
 CREATE TABLE pure_rows AS TABLE sales;
 -- customers of three rows each at most
 CREATE TABLE cut_rows AS SELECT i / 3 AS customer, s.* FROM (SELECT row_number() OVER () - 1 AS i, * FROM sales) s;
+CREATE TABLE crowd_rows AS SELECT i / 20 AS customer, s.* FROM (SELECT row_number() OVER () - 1 AS i, * FROM sales) s;
+CREATE TABLE moving_rows AS TABLE crowd_rows;
+CREATE TABLE crowd_pure_rows AS TABLE crowd_rows;
 CREATE TABLE few_rows AS SELECT 1 AS customer, s.* FROM sales s;
-SELECT register('one'), register('replaced', 'substitute'), register('pure', 'substitute', 'pure'), register('cut', 'add_remove', 'gdp', 'customer', 3), register('few', 'substitute', 'zcdp', 'customer', 2);
-SELECT dp.expose(d, d || '_v', epsilon => e) FROM (VALUES ('one', 300), ('cut', 900), ('replaced', 300)) x (d, e);
-GRANT SELECT ON one_v, cut_v, replaced_v TO regress_ann;
+SELECT register('one'), register('replaced', 'substitute'), register('pure', 'substitute', 'pure'), register('cut', 'add_remove', 'gdp', 'customer', 3), register('few', 'substitute', 'zcdp', 'customer', 2), register('crowd', 'add_remove', 'gdp', 'customer', 20), register('moving', 'substitute', 'zcdp', 'customer', 20), register('crowd_pure', 'substitute', 'pure', 'customer', 20);
+SELECT dp.expose(d, d || '_v', epsilon => e) FROM (VALUES ('one', 300), ('cut', 900), ('replaced', 300), ('crowd', 900)) x (d, e);
+SELECT dp.expose('crowd', 'low_v', epsilon => .2);
+GRANT SELECT ON one_v, cut_v, replaced_v, crowd_v, low_v TO regress_ann;
 CREATE FUNCTION truth(what text) RETURNS SETOF text LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN RETURN QUERY EXECUTE format('SELECT row(x.*)::text FROM (%s) x', what); END $$;
 SET SESSION AUTHORIZATION regress_ann;
 
@@ -42,6 +46,10 @@ SELECT label, round(estimate::numeric) AS estimate FROM dp.aggregate('one', '{co
 -- The error that is told: k of add_remove, sqrt(2) k of substitute by groups, k of one group; L1 2k
 SELECT d, round(stderr::numeric, 3) AS stderr FROM (VALUES ('one', '{shop}'), ('replaced', '{shop}'), ('replaced', '{}'), ('cut', '{shop}'), ('few', '{shop}'), ('few', '{}')) x (d, by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate(d, '{count(distinct item)}', by::text[], rho => .5)) q;
 SELECT by, round(stderr::numeric, 2) AS stderr FROM (VALUES ('{shop}'), ('{}')) x (by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate('pure', '{count(distinct item)}', by::text[], epsilon => .5)) q;
+-- of 8 values where units have 20 rows: 8 of one group, the root of 8^2 + 8^2 + 4^2 of several, and as much again of replaced units
+CREATE FUNCTION error_of(dataset text, by text[]) RETURNS numeric LANGUAGE sql AS $$ SELECT round(max(stderr)::numeric, 3) FROM dp.quote_aggregate(dataset, '{count(distinct pieces)}', by, rho => .5) $$;
+SELECT error_of('crowd', '{}') AS one_group, error_of('crowd', '{shop}') AS groups, error_of('crowd', '{item}') AS many_groups, error_of('moving', '{}') AS one_moving, error_of('moving', '{shop}') AS moving, error_of('moving', '{item}') AS many_moving;
+SELECT round(max(stderr)::numeric, 2) AS pure FROM dp.quote_aggregate('crowd_pure', '{count(distinct pieces)}', epsilon => .5);
 -- Intervals hold the truth in at least 95 of 100, at any noise: 6 standard deviations below that
 SELECT rho, count(*) AS asked, count(*) FILTER (WHERE a.lower95 <= 10 AND a.upper95 >= 10) >= 262 AS held FROM (VALUES (.02), (.5), (4)) x (rho), generate_series(1, 300) i, LATERAL dp.aggregate('one', '{count(distinct item)}', rho => rho + 0 * i, fresh => true) a GROUP BY 1 ORDER BY 1;
 -- A unit with many rows counts two of them
@@ -70,6 +78,12 @@ SELECT count(*) AS before FROM dp.charges \gset
 SELECT shop, count(DISTINCT item) FROM one_v GROUP BY shop ORDER BY shop LIMIT 1;
 SELECT count(*) = :before AS free FROM dp.charges;
 EXPLAIN (COSTS OFF) SELECT shop, count(DISTINCT item) FROM one_v GROUP BY shop;
+
+-- A NOTICE where the noise alone is more than all values
+SET client_min_messages = notice;
+SELECT bool_and(n IS NOT NULL) AS told FROM (SELECT shop, count(DISTINCT pieces) AS n FROM low_v GROUP BY shop) x;
+SELECT count(DISTINCT pieces) IS NOT NULL AS told, count(DISTINCT item) IS NOT NULL AS told FROM crowd_v;
+SET client_min_messages = warning;
 
 -- What follows from no release: groups do not add up
 SELECT round(estimate::numeric) AS estimate FROM dp.aggregate('replaced', '{count(distinct item)}', '{shop}', rho => 1e4) LIMIT 1;

@@ -91,6 +91,7 @@ SELECT count(*), bool_and(near) AS near, bool_and(same) AS same FROM (SELECT pg_
 SELECT count(*) - :charges <= 60 AS each_once FROM dp.charges;
 
 -- 4. Plain SELECT: FILTER, CASE, groups, what is around the aggregate.
+SET pg_epsilon.epsilon = 1000;
 CREATE TEMP TABLE got AS SELECT region, sum(price * (1 - discount)) AS revenue, avg(price * qty) AS each, count(price * discount) AS n,
        sum(CASE WHEN qty >= 10 THEN price * (1 - discount) ELSE 0 END) AS busy, sum(price * qty) FILTER (WHERE qty < 40) AS small,
        100.0 * sum(CASE WHEN qty < 20 THEN price * (1 - discount) ELSE 0 END) / sum(price * (1 - discount)) AS share, sum(2 * (price * qty) + 5) AS twice
@@ -101,6 +102,7 @@ CREATE TEMP TABLE truth AS SELECT region, sum(price * (1 - discount)) AS revenue
   FROM clean GROUP BY region;
 SELECT region, name, abs(g.value::float8 / t.value::float8 - 1) < 0.01 AS near FROM (SELECT region, (jsonb_each_text(to_jsonb(got))).key AS name, (jsonb_each_text(to_jsonb(got))).value FROM got) g
   JOIN (SELECT region, (jsonb_each_text(to_jsonb(truth))).key AS name, (jsonb_each_text(to_jsonb(truth))).value FROM truth) t USING (region, name) WHERE name <> 'region' ORDER BY 1, 2;
+SET pg_epsilon.epsilon = 20;
 EXPLAIN (COSTS OFF) SELECT sum(price * (1 - discount)), dp.stderr_sum(price * (1 - discount)) FROM orders WHERE qty < 20;
 EXPLAIN (COSTS OFF) SELECT avg((price - 100) * (1 + tax)) FROM orders;
 

@@ -57,12 +57,12 @@ typedef enum pe_reading
 	PE_READ_SIZES,
 	/*
 	 * a key that nobody has listed, which is counted: a pe_key_spec, and where a
-	 * predicate selects rows a selection as of PE_READ_SIZES; always with a cut
+	 * cell is part of the key, or a predicate selects rows, a selection; always with a cut
 	 */
 	PE_READ_KEYS,
 	/*
-	 * the same, but only those of some numbers: the numbers; likewise with a cut.
-	 * What a predicate looks at may stand behind the key, and is not looked at
+	 * the same, but only those of some numbers: a pe_key_names_spec, the numbers,
+	 * and the same selection; likewise with a cut
 	 */
 	PE_READ_KEY_NAMES,
 	/*
@@ -109,9 +109,18 @@ typedef struct pe_key_spec
 	uint32_t	of_units;		/* 1: of each unit the cut's max_rows, each once; 0: each row is a unit of its own */
 	uint32_t	range;			/* of their numbers, of so many */
 	uint32_t	ranges;
-	uint32_t	unused;
+	uint32_t	more;			/* open columns of a key, beside the first */
 	uint64_t	limit;			/* entries before equal numbers are put together */
 } pe_key_spec;
+
+typedef struct pe_key_names_spec
+{
+	uint32_t	more;			/* likewise */
+	uint32_t	numbers;
+} pe_key_names_spec;
+
+/* The most open columns of a key. */
+#define PE_KEY_COLUMNS 8
 
 /*
  * Rows of PE_READ_TABLES, _PERIODS and _SUMS before they are counted.  Each table

@@ -68,16 +68,16 @@ static const pe_accumulator_kind units = {
 static bool
 spec_is_sound(const pe_key_spec *spec)
 {
-	return spec->of_units <= 1 && spec->range < spec->ranges && spec->unused == 0 &&
+	return spec->of_units <= 1 && spec->range < spec->ranges && spec->more < PE_KEY_COLUMNS &&
 		spec->limit >= 1 && spec->limit <= INT64_MAX;
 }
 
-/* What a predicate looks at spans no cells; without a predicate there is nothing. */
+/* The cells that are part of a key, and a predicate; without either there is nothing. */
 static bool
 read_selection(pe_accumulator *a, const char *bytes, size_t size)
 {
 	return size == 0 || (pe_selection_read(&a->domain, &a->predicate, bytes, size) &&
-						 a->domain.attributes == 0 && a->predicate.steps != 0);
+						 (a->domain.attributes > 0 || a->predicate.steps != 0) && pe_domain_has_numbers(&a->domain));
 }
 
 bool
@@ -128,13 +128,22 @@ static const pe_accumulator_kind names = {
 bool
 pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	size_t		numbers = size / sizeof(pe_u128);
+	pe_key_names_spec spec;
+	size_t		numbers;
 
-	if (!a->has_cut || size % sizeof(pe_u128) != 0 || numbers >= INT32_MAX)
+	if (!a->has_cut || size < sizeof(spec))
 		return false;
+	memcpy(&spec, bytes, sizeof(spec));
+	numbers = spec.numbers;
+	bytes += sizeof(spec);
+	size -= sizeof(spec);
+	if (spec.more >= PE_KEY_COLUMNS || numbers >= INT32_MAX || numbers > size / sizeof(pe_u128))
+		return false;
+	a->key_spec.more = spec.more;
 	a->key_number = pe_alloc(numbers + 1, sizeof(*a->key_number));
-	memcpy(a->key_number, bytes, size);
-	if (!pe_key_numbers_are_sound(a->key_number, (int32_t) numbers))
+	memcpy(a->key_number, bytes, numbers * sizeof(pe_u128));
+	if (!pe_key_numbers_are_sound(a->key_number, (int32_t) numbers) ||
+		!read_selection(a, bytes + numbers * sizeof(pe_u128), size - numbers * sizeof(pe_u128)))
 		return false;
 	pe_key_secret_init(&a->key_secret, &a->keys);
 	pe_key_names_init(&a->key_names, a->key_number, (int32_t) numbers);

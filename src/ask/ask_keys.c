@@ -30,7 +30,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_key_call *c)
 	request->attribute[0] = pe_optional_name(fcinfo, ARG_COLUMN);
 	if (request->attribute[0] == NULL)
 		pe_refuse_null("column");
-	request->attributes = 1;
+	request->attributes = c->opens = 1;
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");

@@ -1072,6 +1072,14 @@ table_cells(const pe_space *s)
 	return s->domain->cells;
 }
 
+/* How many values there are to count; 0: they are not counted. */
+static int32_t
+values_counted(const pe_aggregation *g, const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_DISTINCT
+		? pe_attribute_ordered_cells(&g->columns[pe_sum_counted_attribute(sum)].domain) : 0;
+}
+
 static void
 fill_part(pe_aggregation *g, int i)
 {
@@ -1083,7 +1091,7 @@ fill_part(pe_aggregation *g, int i)
 	*part = (pe_plan_part) {
 		.strategy = &s->kept.strategy, .bound = pe_sum_bound(&g->needed, sum), .is_signed = pe_sum_is_signed(sum),
 		.cells = sum->kind == PE_SUM_UNITS ? Min(sum->most, table_cells(s)) : 0,
-		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0, .distinct = sum->kind == PE_SUM_DISTINCT
+		.lost = sum->kind == PE_SUM_LOST ? sum->most : 0, .distinct = values_counted(g, sum)
 	};
 	if (pe_sum_is_of_cells(sum))
 		part->needs = (uint16_t) (sum->needs & (PE_HAS_CONDITION(0) - 1));
@@ -1340,7 +1348,7 @@ add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
 
 	g->sums.sum[t] = sum_of_part(g, i);
 	tables->set[t] = set;
-	if (g->part[i].distinct)
+	if (g->part[i].distinct > 0)
 		tables->set[t] |= UINT32_C(1) << pe_sum_counted_attribute(&g->sums.sum[t]);
 	if (g->sums.sum[t].by_atom)
 		g->sums.atoms = g->needed.atoms;

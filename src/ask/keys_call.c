@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ask/ask_predicate.h"
+#include "ask/by_columns.h"
 #include "ask/comparisons.h"
 #include "ask/keys_call.h"
 #include "ask/suppress.h"
@@ -57,17 +58,43 @@ make_plan(pe_key_call *c)
 	pe_asked_check_plan(asked, pe_plan_of_keys(&asked->ask, &rules, c->delta, &asked->plan), 1, 9e9);
 }
 
-/* The predicate and what it looks at, which spans no cells. */
-static void
-parse_predicate(pe_key_call *c)
+/* The open columns; returns how many attributes stand beside them. */
+static int
+load_columns(pe_key_call *c)
 {
-	int			count = 0;
+	const pe_request *request = &c->call.request;
+	int			beside = request->attributes - c->opens;
 
-	if (c->call.request.predicate == NULL)
+	memset(c->column, 0, sizeof(c->column));
+	if (c->opens > PE_KEY_COLUMNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("groups are by more than %d columns whose values nobody has listed", PE_KEY_COLUMNS)));
+	pe_check_attributes(request->attributes);
+	for (int i = 0; i < c->opens; i++)
+		pe_open_column_load(c->asked.dataset, request->attribute[i], &c->column[i]);
+	if (beside > 0)
+		memcpy(c->column + c->opens, pe_by_columns(c->asked.dataset, request->attribute + c->opens, &beside),
+			   beside * sizeof(*c->column));
+	return beside;
+}
+
+/* The attributes beside, and the predicate and what it looks at, which spans no cells. */
+static void
+make_domain(pe_key_call *c, int beside)
+{
+	pe_column  *column = c->column + c->opens;
+	int			count = beside;
+
+	if (c->call.request.predicate != NULL)
+		c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, column, &count);
+	pe_refuse_compared(column, count, "a search for keys");
+	if (count == 0)
 		return;
-	c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, c->column + 1, &count);
-	pe_refuse_compared(c->column + 1, count, "a search for keys");
-	c->domain = pe_columns_domain(c->column + 1, count, count);
+	c->domain = pe_columns_domain(column, count, count - beside);
+	pe_columns_check_product(c->domain);
+	if (c->predicate == NULL)
+		return;
 	pe_check_memory(pe_predicate_memory(c->predicate, c->domain));
 	(void) pe_predicate_cells(c->predicate, c->domain);
 }
@@ -84,7 +111,14 @@ canonical_text(const pe_key_call *c)
 	StringInfoData text;
 
 	pe_text_begin(&text, &c->asked, "keys");
-	pe_text_add(&text, "column", c->call.request.attribute[0]);
+	if (c->call.request.attributes == 1)
+		pe_text_add(&text, "column", c->call.request.attribute[0]);
+	else
+	{
+		pe_text_add_names(&text, "columns", c->call.request.attribute, c->opens);
+		pe_text_add_names(&text, "attributes", c->call.request.attribute + c->opens,
+						  c->call.request.attributes - c->opens);
+	}
 	if (c->predicate != NULL)
 		pe_text_add(&text, "predicate", canonical_predicate(c));
 	pe_text_end(&text, &c->asked, METHOD);
@@ -100,9 +134,7 @@ validate_keys(pe_call *call)
 	pe_asked_open(asked, &call->request);
 	pe_dataset_check_rows(asked->dataset);
 	pe_asked_cut(asked);
-	memset(c->column, 0, sizeof(c->column));
-	pe_open_column_load(asked->dataset, call->request.attribute[0], &c->column[0]);
-	parse_predicate(c);
+	make_domain(c, load_columns(c));
 	pe_dataset_check_committed(asked->dataset);
 	pe_asked_choose_budget(asked, !call->quote);
 	refuse_pure(asked);
@@ -116,7 +148,8 @@ ask_for_keys(pe_call *call)
 {
 	pe_key_call *c = (pe_key_call *) call;
 	const pe_key_question question = {
-		.dataset = c->asked.dataset, .columns = c->column, .domain = c->domain, .predicate = c->predicate,
+		.dataset = c->asked.dataset, .columns = c->column, .opens = c->opens, .domain = c->domain,
+		.predicate = c->predicate,
 		.plan = c->asked.plan, .charge = &c->asked.charge
 	};
 

@@ -3,7 +3,8 @@
  *	  A request for the keys of an open column, by every front: dp.keys, plain SELECT.
  *
  * Released are keys with their noisy counts of units (door/scan_keys.h).  A predicate selects the rows that are
- * looked at; it works on declared cells, so it changes no sensitivity: a row that it leaves out has no key.
+ * looked at; it works on declared cells, so it changes no sensitivity: a row that it leaves out has no key.  Keys of
+ * several columns, and of attributes beside, are found by SELECT alone.
  */
 #ifndef PE_ASK_KEYS_CALL_H
 #define PE_ASK_KEYS_CALL_H
@@ -16,12 +17,13 @@
 
 typedef struct pe_key_call
 {
-	pe_call		call;			/* its request is filled by the front: attribute[0] is the column */
+	pe_call		call;			/* its request is filled by the front: the open columns come first, attributes behind */
+	int			opens;			/* how many there are of the first */
 	double		delta;			/* charged; NaN: a hundredth of what the budget keeps for charges */
 
 	pe_asked	asked;
-	pe_column	column[1 + PE_MAX_ATTRIBUTES];	/* the open one, and those that the predicate looks at */
-	pe_domain  *domain;			/* of these, watched; NULL: none */
+	pe_column	column[PE_KEY_COLUMNS + PE_MAX_ATTRIBUTES + 1];	/* the open ones, then those of the domain */
+	pe_domain  *domain;			/* of the attributes, and watched of what the predicate looks at; NULL: none */
 	pe_predicate *predicate;
 	bool		replays;		/* the budget has paid for this very request */
 

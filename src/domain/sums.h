@@ -44,9 +44,10 @@
  * the cells without the one attribute that it needs, how many ordered cells of
  * that attribute any row is in (pe_sum_distinct).  A unit's k rows that count are
  * in at most k cells of (group, value), and of those alone the value may be there
- * with the unit and not without it.  So adding a unit adds some x in N^n with sum
- * x <= k to the numbers of the groups, for any other rows: what k rows add to
- * counts.  Replacing one takes such a vector away and adds another.
+ * with the unit and not without it.  In a group these are no more than there are
+ * ordered cells, V.  So adding a unit adds some x in N^n with sum x <= k and each
+ * entry at most min(k, V) to the numbers of the groups, for any other rows.
+ * Replacing one takes such a vector away and adds another.
  *
  * PE_SUM_LOST counts rows that the cut left out.  A unit may have any number of
  * them, so at most `most` of each unit are counted: those that come next, which

@@ -213,7 +213,8 @@ sums_sizes(counting *c)
 	const pe_question *question = c->question;
 
 	if (!pe_plan_is_of_sums(question->plan, question->sums.sums) ||
-		!pe_plan_is_by_tables(question->plan, question->sums.sums, question->sums.tables, question->sums.column_of))
+		!pe_plan_is_by_tables(question->plan, question->sums.sums, question->sums.tables, question->domain,
+							  question->sums.column_of))
 		elog(ERROR, "the plan was made for other sums than are read");
 	quantiles_sizes(c);
 	c->shares = question->sums.parts > 1 ? question->sums.parts : 0;
@@ -270,7 +271,7 @@ sums_columns(counting *c)
 		int64_t		from = first[question->sums.first_table[i]];
 		int64_t		cells = first[question->sums.first_table[i + 1]] - from;
 
-		if (question->sums.part[i].distinct)
+		if (question->sums.part[i].distinct > 0)
 			cells = count_values(c, question->sums.first_table[i]);
 		if (question->sums.column_of[i] != NULL)
 			add_up(c->counts + from, cells, question->sums.column_of[i], to);

@@ -8,7 +8,9 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -81,12 +83,15 @@ static void
 divide(finding *f)
 {
 	const pe_dataset *dataset = f->question->dataset;
-	char	   *stored[1] = {f->question->columns[0].name};
-	uint64		rows = pe_door_rows_at_most(dataset, stored, 1);
+	char	   *stored[PE_KEY_COLUMNS];
+	uint64		rows;
 	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
 	/* a row without a key is collected with its unit: it may be shorter */
 	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset, NULL, 0);
 
+	for (int i = 0; i < f->question->opens; i++)
+		stored[i] = f->question->columns[i].name;
+	rows = pe_door_rows_at_most(dataset, stored, f->question->opens);
 	divide_keys(f, rows, memory);
 	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
@@ -96,11 +101,11 @@ divide(finding *f)
  * ------------------------------------------------------------------
  */
 
-/* The open one, and those that are watched. */
+/* The open ones, and those of the domain. */
 static int
 columns_of(const pe_key_question *question)
 {
-	return 1 + (question->domain != NULL ? question->domain->watched : 0);
+	return question->opens + (question->domain != NULL ? question->domain->attributes + question->domain->watched : 0);
 }
 
 static char *
@@ -116,30 +121,46 @@ scan_statement(const pe_key_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
+static size_t
+selection_size(const pe_key_question *question)
+{
+	return question->domain == NULL ? 0 : pe_selection_size(question->domain, question->predicate);
+}
+
+static void
+write_selection(const pe_key_question *question, char *to)
+{
+	if (question->domain != NULL)
+		pe_selection_write(question->domain, question->predicate, to);
+}
+
 static Datum
 range_datum(const finding *f)
 {
 	const pe_key_spec spec = {
-		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges, .limit = f->slots
+		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges,
+		.more = (uint32) f->question->opens - 1, .limit = f->slots
 	};
-	const pe_key_question *question = f->question;
-	size_t		selection = question->predicate == NULL ? 0 : pe_selection_size(question->domain, question->predicate);
-	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec) + selection);
+	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec) + selection_size(f->question));
 	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
 
 	memcpy(to, &spec, sizeof(spec));
-	if (selection > 0)
-		pe_selection_write(question->domain, question->predicate, to + sizeof(spec));
+	write_selection(f->question, to + sizeof(spec));
 	return PointerGetDatum(bytes);
 }
 
 static Datum
 names_datum(const finding *f)
 {
-	bytea	   *bytes = pe_door_specification(PE_READ_KEY_NAMES, f->passes * sizeof(pe_u128));
+	const pe_key_names_spec spec = {.more = (uint32) f->question->opens - 1, .numbers = (uint32) f->passes};
+	size_t		size = f->passes * sizeof(pe_u128);
+	bytea	   *bytes = pe_door_specification(PE_READ_KEY_NAMES, sizeof(spec) + size + selection_size(f->question));
+	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
 
-	if (f->passes > 0)
-		memcpy(VARDATA(bytes) + PE_READING_HEAD, f->number, f->passes * sizeof(pe_u128));
+	memcpy(to, &spec, sizeof(spec));
+	if (size > 0)
+		memcpy(to + sizeof(spec), f->number, size);
+	write_selection(f->question, to + sizeof(spec) + size);
 	return PointerGetDatum(bytes);
 }
 
@@ -254,25 +275,86 @@ read_rows(void *argument, pe_scan *scan)
 
 typedef struct found_key
 {
-	Datum		value;			/* of the column's type */
+	int32		cell;
+	Datum		value[PE_KEY_COLUMNS];	/* of the columns' types */
 	char	   *text;
 	int64		noisy;
 } found_key;
 
-static int
-compare_values(const void *a, const void *b, void *cmp)
+typedef struct key_order
 {
-	return DatumGetInt32(FunctionCall2Coll(cmp, C_COLLATION_OID, ((const found_key *) a)->value,
-										   ((const found_key *) b)->value));
+	int			opens;
+	FmgrInfo   *compare[PE_KEY_COLUMNS];
+} key_order;
+
+static int
+compare_keys(const void *a, const void *b, void *argument)
+{
+	const key_order *order = argument;
+	const found_key *one = a;
+	const found_key *other = b;
+
+	for (int i = 0; i < order->opens; i++)
+	{
+		int			compared = DatumGetInt32(FunctionCall2Coll(order->compare[i], C_COLLATION_OID, one->value[i],
+															   other->value[i]));
+
+		if (compared != 0)
+			return compared;
+	}
+	return (one->cell > other->cell) - (one->cell < other->cell);
+}
+
+static bool
+is_of_several(const pe_key_question *question)
+{
+	return question->opens > 1 || (question->domain != NULL && question->domain->attributes > 0);
+}
+
+/* Takes so many bytes of a name. */
+static const char *
+take_bytes(const pe_key_name *name, uint32 *at, uint32 size)
+{
+	const char *bytes = name->bytes + *at;
+
+	if (size > name->size - *at)
+		elog(ERROR, "a key is shorter than its columns");
+	*at += size;
+	return bytes;
+}
+
+static void
+take_values(const pe_key_question *question, const pe_key_name *name, found_key *key)
+{
+	uint32		at = 0;
+
+	key->cell = 0;
+	if (!is_of_several(question))
+	{
+		key->value[0] = pe_datum_of_key(question->columns[0].type, name->bytes, name->size);
+		return;
+	}
+	if (question->domain != NULL && question->domain->attributes > 0)
+		memcpy(&key->cell, take_bytes(name, &at, sizeof(key->cell)), sizeof(key->cell));
+	for (int i = 0; i < question->opens; i++)
+	{
+		uint32		size;
+
+		memcpy(&size, take_bytes(name, &at, sizeof(size)), sizeof(size));
+		key->value[i] = pe_datum_of_key(question->columns[i].type, take_bytes(name, &at, size), size);
+	}
 }
 
 /* What was found, in an order that rows have no say in. */
 static found_key *
 find_keys(const finding *f, int32 *count)
 {
-	Oid			type = f->question->columns[0].type;
-	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
-	found_key  *key = palloc((f->passes + 1) * sizeof(*key));
+	key_order	order = {.opens = f->question->opens};
+	found_key  *key = palloc_extended((f->passes + 1) * sizeof(*key), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < order.opens; i++)
+		order.compare[i] = &lookup_type_cache(f->question->columns[i].type,
+											  TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
 
 	*count = 0;
 	for (size_t i = 0; i < f->passes; i++)
@@ -281,28 +363,51 @@ find_keys(const finding *f, int32 *count)
 
 		if (name->bytes == NULL)
 			continue;
-		key[*count].value = pe_datum_of_key(type, name->bytes, name->size);
+		take_values(f->question, name, &key[*count]);
 		key[(*count)++].noisy = f->passed[i].value;
 	}
-	qsort_arg(key, *count, sizeof(*key), compare_values, &cache->cmp_proc_finfo);
+	qsort_arg(key, *count, sizeof(*key), compare_keys, &order);
 	return key;
 }
 
-/* Values as text in one form under all settings of the session. */
-static void
-write_texts(Oid type, found_key *key, int32 count)
+static char *
+text_of_value(Oid type, Datum value)
 {
-	MemoryContext here = CurrentMemoryContext;
-	pe_access	access;
 	Oid			output;
 	bool		varlena;
 
 	getTypeOutputInfo(type, &output, &varlena);
+	return type == BOOLOID ? (DatumGetBool(value) ? "true" : "false") : OidOutputFunctionCall(output, value);
+}
+
+/* As an array of texts: the cell, where there is one, and the values. */
+static char *
+text_of_several(const pe_key_question *question, const found_key *key)
+{
+	Datum		element[1 + PE_KEY_COLUMNS];
+	int			elements = 0;
+
+	if (question->domain != NULL && question->domain->attributes > 0)
+		element[elements++] = CStringGetTextDatum(psprintf("%d", key->cell));
+	for (int i = 0; i < question->opens; i++)
+		element[elements++] = CStringGetTextDatum(text_of_value(question->columns[i].type, key->value[i]));
+	return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(element, elements, TEXTOID, -1, false,
+																			  TYPALIGN_INT)));
+}
+
+/* Values as text in one form under all settings of the session. */
+static void
+write_texts(const pe_key_question *question, found_key *key, int32 count)
+{
+	MemoryContext here = CurrentMemoryContext;
+	bool		several = is_of_several(question);
+	pe_access	access;
+
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
 	for (int32 i = 0; i < count; i++)
-		key[i].text = type == BOOLOID ? (DatumGetBool(key[i].value) ? "true" : "false")
-			: OidOutputFunctionCall(output, key[i].value);
+		key[i].text = several ? text_of_several(question, &key[i])
+			: text_of_value(question->columns[0].type, key[i].value[0]);
 	pe_access_end(&access);
 }
 
@@ -374,7 +479,7 @@ finish_keys(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		f->passes = 0;
 	key = find_keys(f, &charge.queries);
-	write_texts(question->columns[0].type, key, charge.queries);
+	write_texts(question, key, charge.queries);
 	value = values_of_keys(question->plan, key, charge.queries, &values);
 	HOLD_INTERRUPTS();
 	pe_door_store(question->plan, &charge, f->start, value, values, reply);

@@ -12,6 +12,10 @@
  * size of the table and pg_epsilon.max_memory.  Each range of keys has as many slots as the table can have rows
  * there; noise is drawn for all of them, whether or not there is a key.  Then one more scan, of the same
  * snapshot, reads the keys of the numbers that passed.
+ *
+ * A key may be of several open columns, and of the cell of declared attributes: these values together are a value of
+ * one column that a row has, so all of the above is about them.  Which cells there are is public; a cell
+ * beside an open value is not, and passes or does not with it.
  */
 #ifndef PE_DOOR_SCAN_KEYS_H
 #define PE_DOOR_SCAN_KEYS_H
@@ -25,8 +29,9 @@
 typedef struct pe_key_question
 {
 	const pe_dataset *dataset;	/* max_rows: how many keys of a unit count */
-	const pe_column *columns;	/* the open one, and behind it those that the predicate looks at */
-	const pe_domain *domain;	/* of these, which are watched; NULL: none */
+	const pe_column *columns;	/* the open ones, and behind them those of the domain */
+	int			opens;
+	const pe_domain *domain;	/* of attributes whose cell is part of the key, and watched ones; NULL: none */
 	const pe_predicate *predicate;	/* NULL: every row may have a key */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
@@ -41,7 +46,7 @@ extern void pe_door_keys(const pe_key_question *question, pe_charge_reply *reply
 /* A released key, in the text form of its column. */
 typedef struct pe_answered_key
 {
-	char	   *key;
+	char	   *key;			/* of several: an array of the cell's number, if there is one, and all texts */
 	int64		value;			/* in units of 2^-shift */
 } pe_answered_key;
 

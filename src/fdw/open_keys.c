@@ -10,8 +10,10 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "ask/ask_blocks.h"
@@ -56,44 +58,61 @@ open_column_of(const pe_sight *s, Node *expression)
 }
 
 static const char *
-name_of(const pe_open_keys *k)
+name_of(const pe_open_keys *k, int column)
 {
-	return NameStr(TupleDescAttr(k->sight->columns, k->number - 1)->attname);
+	return NameStr(TupleDescAttr(k->sight->columns, k->number[column] - 1)->attname);
 }
 
-/* Several expressions are of one column. */
+/* Several expressions may be of one column. */
 static void
 take_group(pe_open_keys *k, const Var *var)
 {
-	if (k->number != 0 && k->number != var->varattno)
-		pe_refuse_translation("GROUP BY of two columns whose values nobody has listed",
-							  "Group by one of them. The owner can open a column of a view that joins the two texts.");
+	for (int i = 0; i < k->opens; i++)
+		if (k->number[i] == var->varattno)
+			return;
+	if (k->opens == PE_KEY_COLUMNS)
+		pe_refuse_translation(psprintf("GROUP BY of more than %d columns whose values nobody has listed",
+									   PE_KEY_COLUMNS), "Group by fewer of them.");
 	if (!pe_names_is_bytewise(k->sight->names, var->varcollid))
 		pe_refuse_translation(psprintf("GROUP BY of \"%s\", in whose collation different texts are equal,",
 									   NameStr(TupleDescAttr(k->sight->columns, var->varattno - 1)->attname)),
 							  "The owner can declare levels of the column.");
-	k->number = var->varattno;
-	k->column = &k->sight->declared->open[k->sight->open_of[var->varattno - 1]];
+	k->number[k->opens] = var->varattno;
+	k->column[k->opens++] = &k->sight->declared->open[k->sight->open_of[var->varattno - 1]];
 }
 
 /* A group of an expression may be several keys; each has noise and a threshold of its own. */
 static void
 check_groups(const pe_open_keys *k, const pe_scan_plan *plan)
 {
-	bool		is_there = false;
-	ListCell   *cell;
-
 	if (plan->sets != NIL)
-		refuse_shape("GROUPING SETS, ROLLUP or CUBE of a column whose values nobody has listed", name_of(k));
-	foreach(cell, plan->targets)
+		refuse_shape("GROUPING SETS, ROLLUP or CUBE of a column whose values nobody has listed", name_of(k, 0));
+	for (int i = 0; i < k->opens; i++)
 	{
-		const TargetEntry *entry = lfirst(cell);
+		int			open = k->sight->open_of[k->number[i] - 1];
+		bool		is_there = false;
+		ListCell   *cell;
 
-		is_there |= pe_open_keys_has(k, entry) && pe_sight_open_column(k->sight, (Node *) entry->expr) >= 0;
+		foreach(cell, plan->targets)
+		{
+			const TargetEntry *entry = lfirst(cell);
+
+			is_there |= entry->ressortgroupref != 0 &&
+				pe_sight_open_column(k->sight, (Node *) entry->expr) == open;
+		}
+		if (!is_there)
+			refuse_shape(psprintf("GROUP BY of an expression of \"%s\", whose values nobody has listed,",
+								  name_of(k, i)), name_of(k, i));
 	}
-	if (!is_there)
-		refuse_shape(psprintf("GROUP BY of an expression of \"%s\", whose values nobody has listed,", name_of(k)),
-					 name_of(k));
+}
+
+static bool
+is_open_group(const pe_open_keys *k, int open)
+{
+	for (int i = 0; i < k->opens; i++)
+		if (open >= 0 && k->sight->open_of[k->number[i] - 1] == open)
+			return true;
+	return false;
 }
 
 /* Of each group count(column) is count(*). */
@@ -109,8 +128,7 @@ counted_as_rows(Node *e, void *argument)
 	if (!IsA(e, Aggref) || ((Aggref *) e)->aggdistinct != NIL || list_length(((Aggref *) e)->args) != 1)
 		return e;
 	aggregate = (Aggref *) e;
-	if (pe_sight_open_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) ==
-		k->sight->open_of[k->number - 1] &&
+	if (is_open_group(k, pe_sight_open_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr)) &&
 		strcmp(pe_names_function(k->sight->names, aggregate->aggfnoid)->name, "count") == 0)
 		linitial_node(TargetEntry, aggregate->args)->expr = (Expr *) makeBoolConst(true, false);
 	return e;
@@ -131,7 +149,7 @@ pe_open_keys_find(pe_sight *s, pe_scan_plan *plan)
 		if (var != NULL)
 			take_group(k, var);
 	}
-	if (k->number == 0)
+	if (k->opens == 0)
 		return NULL;
 	check_groups(k, plan);
 	plan->targets = (List *) counted_as_rows((Node *) plan->targets, k);
@@ -164,26 +182,32 @@ is_long(const pe_public_open *column)
 
 /* Whether WHERE leaves rows without a value. */
 static bool
-has_nulls(const pe_open_keys *k, const pe_condition *where)
+has_nulls(const pe_open_keys *k, int column, const pe_condition *where)
 {
-	int			attribute = k->sight->attribute_of[k->number - 1];
+	int			attribute = k->sight->attribute_of[k->number[column] - 1];
 	const bool *left = attribute >= 0 ? pe_condition_leaves(where, attribute) : NULL;
 
-	return !k->column->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
+	return !k->column[column]->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
 }
 
 /* What PostgreSQL would group too. */
 static void
 tell_left_out(const pe_open_keys *k, const pe_condition *where)
 {
-	if (has_nulls(k, where))
-		ereport(NOTICE,
-				(errmsg("rows without a value of \"%s\" are in no group", name_of(k)),
-				 errdetail("Groups are the values that enough rows have.")));
-	else if (is_long(k->column))
-		ereport(NOTICE,
-				(errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k), PE_KEY_MOST),
-				 errdetail("Groups are the values that enough rows have.")));
+	bool		together = k->opens > 1 || k->besides > 0;
+
+	for (int i = 0; i < k->opens; i++)
+		if (has_nulls(k, i, where))
+			ereport(NOTICE,
+					(errmsg("rows without a value of \"%s\" are in no group", name_of(k, i)),
+					 errdetail("Groups are the values that enough rows have.")));
+		else if (is_long(k->column[i]))
+			ereport(NOTICE,
+					(together
+					 ? errmsg("values of \"%s\" that are, beside the others, longer than %d bytes are in no group",
+							  name_of(k, i), PE_KEY_MOST)
+					 : errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k, i), PE_KEY_MOST),
+					 errdetail("Groups are the values that enough rows have.")));
 }
 
 /* A row is counted as a unit where it is one, or where each unit has one. */
@@ -194,7 +218,8 @@ check_wanted(pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
 	ListCell   *cell;
 
 	if (wanted->texts == NIL)
-		refuse_shape(psprintf("a list of the values of \"%s\", which nobody has listed,", name_of(k)), name_of(k));
+		refuse_shape(psprintf("a list of the values of \"%s\", which nobody has listed,", name_of(k, 0)),
+					 name_of(k, 0));
 	foreach(cell, wanted->texts)
 	{
 		bool		of_rows = strcmp(lfirst(cell), "count(*)") == 0;
@@ -213,18 +238,28 @@ check_wanted(pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
 }
 
 void
-pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, const pe_wanted *wanted)
+pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, const pe_groups *groups,
+					 const pe_wanted *wanted)
 {
 	pe_request *request = &k->call.call.request;
 	int			rows_per_unit = pe_fdw_rows_per_unit(relation);
 
+	k->besides = groups->attributes;
+	if (groups->merges)
+		pe_refuse_translation("an expression of GROUP BY over several columns, "
+							  "beside one whose values nobody has listed,",
+							  "Group by the columns, and compute with them in a query around it.");
 	check_wanted(k, wanted, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
 	tell_left_out(k, where);
 	pe_request_init(request, PE_ASK_KEYS, PE_FRONT_SELECT);
 	request->dataset = pstrdup(k->sight->dataset);
-	request->attribute = palloc(sizeof(char *));
-	request->attribute[0] = k->column->name;
-	request->attributes = 1;
+	request->attribute = palloc((k->opens + k->besides) * sizeof(char *));
+	for (int i = 0; i < k->opens; i++)
+		request->attribute[i] = k->column[i]->name;
+	for (int i = 0; i < k->besides; i++)
+		request->attribute[k->opens + i] = pe_groups_by(k->sight, groups, i);
+	request->attributes = k->opens + k->besides;
+	k->call.opens = k->opens;
 	request->predicate = pe_condition_text(k->sight, where);
 	request->rows_per_unit = rows_per_unit;
 	request->cuts = rows_per_unit > 0;
@@ -238,18 +273,48 @@ pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, c
  * ------------------------------------------------------------------
  */
 
+static void
+read_value(pe_open_keys *k, int32 key, int column, char *text)
+{
+	Form_pg_attribute attribute = TupleDescAttr(k->sight->columns, k->number[column] - 1);
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(k->column[column]->type, &input, &parameter);
+	k->value[key * k->opens + column] = OidInputFunctionCall(input, text, parameter, attribute->atttypmod);
+}
+
+/* Of several columns, an array of texts (door/scan_keys.h). */
+static void
+read_together(pe_open_keys *k, int32 key)
+{
+	Datum		array = OidInputFunctionCall(F_ARRAY_IN, k->call.keys.key[key].key, TEXTOID, -1);
+	int			beside = k->besides > 0;
+	Datum	   *element;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &element, &nulls, &count);
+	if (count != beside + k->opens)
+		elog(ERROR, "a key has %d columns", count);
+	k->cell[key] = beside ? pg_strtoint32(TextDatumGetCString(element[0])) : 0;
+	for (int i = 0; i < k->opens; i++)
+		read_value(k, key, i, TextDatumGetCString(element[beside + i]));
+}
+
 /* Keys come as text. */
 static void
 read_values(pe_open_keys *k)
 {
-	Form_pg_attribute column = TupleDescAttr(k->sight->columns, k->number - 1);
-	Oid			input;
-	Oid			parameter;
+	int32		keys = k->call.keys.keys;
 
-	getTypeInputInfo(k->column->type, &input, &parameter);
-	k->value = palloc((k->call.keys.keys + 1) * sizeof(Datum));
-	for (int32 i = 0; i < k->call.keys.keys; i++)
-		k->value[i] = OidInputFunctionCall(input, k->call.keys.key[i].key, parameter, column->atttypmod);
+	k->value = palloc_extended(((Size) keys * k->opens + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	k->cell = palloc0((keys + 1) * sizeof(int32));
+	for (int32 i = 0; i < keys; i++)
+		if (k->opens > 1 || k->besides > 0)
+			read_together(k, i);
+		else
+			read_value(k, i, 0, k->call.keys.key[i].key);
 }
 
 void
@@ -284,12 +349,15 @@ pe_open_keys_value(const pe_open_keys *k, const TargetEntry *entry, int32 key, b
 	Datum		value;
 
 	*isnull = false;
-	if (IsA(expression, Var))
-		return k->value[key];
 	ExecClearTuple(k->row);
 	memset(k->row->tts_isnull, true, k->sight->columns->natts * sizeof(bool));
-	k->row->tts_isnull[k->number - 1] = false;
-	k->row->tts_values[k->number - 1] = k->value[key];
+	for (int i = 0; i < k->opens; i++)
+	{
+		if (IsA(expression, Var) && ((const Var *) expression)->varattno == k->number[i])
+			return k->value[key * k->opens + i];
+		k->row->tts_isnull[k->number[i] - 1] = false;
+		k->row->tts_values[k->number[i] - 1] = k->value[key * k->opens + i];
+	}
 	ExecStoreVirtualTuple(k->row);
 	value = pe_sight_evaluate(k->sight, expression, k->row, isnull);
 	get_typlenbyval(exprType(expression), &length, &by_value);
@@ -308,8 +376,10 @@ pe_open_keys_request_text(const pe_open_keys *k)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "dp.keys(%s, %s", quote_literal_cstr(request->dataset),
-					 quote_literal_cstr(request->attribute[0]));
+	appendStringInfo(&text, request->attributes > 1 ? "keys together of (%s" : "dp.keys(%s",
+					 quote_literal_cstr(request->dataset));
+	for (int i = 0; i < request->attributes; i++)
+		appendStringInfo(&text, ", %s", quote_literal_cstr(request->attribute[i]));
 	if (request->predicate != NULL)
 		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
 	if (request->cuts)

@@ -4,7 +4,8 @@
  *
  * Nothing is asked but what dp.keys asks, with WHERE as its predicate: a value is a row of the answer where the
  * noisy count of those that have it passes the threshold, and count(*) is that noisy count.  HAVING, ORDER BY and
- * LIMIT are applied to the answer.
+ * LIMIT are applied to the answer.  Several open columns, and groups of declared ones beside them, are one key
+ * together: of their combinations those are found that enough rows have.
  */
 #ifndef PE_FDW_OPEN_KEYS_H
 #define PE_FDW_OPEN_KEYS_H
@@ -12,19 +13,23 @@
 #include "ask/keys_call.h"
 #include "ask/sums_call.h"
 #include "fdw/condition.h"
+#include "fdw/groups.h"
 #include "fdw/pushdown.h"
 #include "fdw/target_list.h"
 
 typedef struct pe_open_keys
 {
 	pe_sight   *sight;
-	const pe_public_open *column;
-	AttrNumber	number;			/* of the foreign table's column */
-	List	   *targets;		/* of the plan, without those that are made of the column */
+	int			opens;			/* columns, each once */
+	const pe_public_open *column[PE_KEY_COLUMNS];
+	AttrNumber	number[PE_KEY_COLUMNS];	/* of the foreign table's columns */
+	List	   *targets;		/* of the plan, without those that are made of these columns */
+	int			besides;		/* attributes that groups are by, too */
 	const char *counted;		/* what is counted, as SQL has it */
 	pe_key_call call;
-	Datum	   *value;			/* of each key, once it is answered */
-	TupleTableSlot *row;		/* for expressions of the column */
+	Datum	   *value;			/* of each key the columns', once it is answered */
+	int32	   *cell;			/* and the number of the attributes' cell */
+	TupleTableSlot *row;		/* for expressions of the columns */
 } pe_open_keys;
 
 /*
@@ -33,12 +38,12 @@ typedef struct pe_open_keys
  */
 extern pe_open_keys *pe_open_keys_find(pe_sight *sight, pe_scan_plan *plan);
 
-/* Whether a target is an expression of the column. */
+/* Whether a target is an expression of one of the columns. */
 extern bool pe_open_keys_has(const pe_open_keys *keys, const TargetEntry *entry);
 
-/* Makes the request: of these rows, for these aggregates. */
+/* Makes the request: of these rows, by these groups beside the columns, for these aggregates. */
 extern void pe_open_keys_request(pe_open_keys *keys, Oid relation, const pe_condition *where,
-								 const pe_wanted *wanted);
+								 const pe_groups *groups, const pe_wanted *wanted);
 
 /* Charges and measures, or replays. */
 extern void pe_open_keys_answer(pe_open_keys *keys);
@@ -46,7 +51,7 @@ extern void pe_open_keys_answer(pe_open_keys *keys);
 /* So many times the count of a key. */
 extern pe_aggregate_result pe_open_keys_sum(const pe_open_keys *keys, const List *terms, int32 key);
 
-/* The value of an expression of the column for a key. */
+/* The value of an expression of one of the columns for a key. */
 extern Datum pe_open_keys_value(const pe_open_keys *keys, const TargetEntry *entry, int32 key, bool *isnull);
 
 /* The request as a call of dp.keys, and what it costs, for EXPLAIN. */

@@ -475,9 +475,6 @@ find_groups(pe_select *s)
 		plan.targets = s->keys->targets;
 	s->groups = pe_groups_find(s->sight, &plan, s->where, s->keys != NULL ? NULL : filters_of_answer(s));
 	check_listed(s);
-	if (s->keys != NULL && s->groups->attributes > 0)
-		pe_refuse_translation("GROUP BY of a column whose values nobody has listed, beside another one",
-							  "Group by the column alone, and ask for each group of the other by WHERE.");
 }
 
 void
@@ -494,7 +491,7 @@ pe_select_translate(pe_select *s)
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
 	if (s->keys != NULL)
 	{
-		pe_open_keys_request(s->keys, s->plan->relation, s->where, &s->wanted);
+		pe_open_keys_request(s->keys, s->plan->relation, s->where, s->groups, &s->wanted);
 		return;
 	}
 	if (s->cube != NULL)
@@ -651,14 +648,14 @@ price_keys(pe_select *s, bool needs_budget)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 isnan(s->max_stderr) ? errmsg("no price is set for a SELECT on dataset \"%s\"", s->sight->dataset)
 				 : errmsg("pg_epsilon.max_stderr does not go with GROUP BY of \"%s\", whose values nobody has listed",
-						  s->keys->column->name),
+						  s->keys->column[0]->name),
 				 errdetail("Nothing was charged."),
 				 errhint("SET pg_epsilon.max_stderr = 0, and pg_epsilon.epsilon = 0.1 for instance. EXPLAIN shows the "
 						 "error.")));
 	s->keys->call.call.request.epsilon = s->epsilon;
 	pe_key_call_prepare(&s->keys->call, needs_budget);
-	if (!pe_public_is_same(s->sight->declared, s->keys->call.asked.dataset, s->keys->call.column + 1,
-						   PE_MAX_ATTRIBUTES))
+	if (!pe_public_is_same(s->sight->declared, s->keys->call.asked.dataset, s->keys->call.column,
+						   lengthof(s->keys->call.column)))
 		refuse_changed(s);
 }
 
@@ -1084,23 +1081,73 @@ tell_dropped(const pe_select *s)
 					   g->aggregate[last].most)));
 }
 
-/* The rows of each key. */
+/* Of counts of values: where the noise alone is more than all values that there are.  It is public. */
+static void
+tell_few_values(const pe_select *s)
+{
+	const pe_aggregation *g = s->call.aggregation;
+	const double *errors = errors_of(s, false);
+
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		int32		values = g->aggregate[i].kind == PE_AGG_DISTINCT
+			? pe_attribute_ordered_cells(&g->columns[g->aggregate[i].attribute].domain) : 0;
+
+		if (values > 0 && errors[i] > values)
+			ereport(NOTICE,
+					(errmsg("the standard error of %s is %.3g, more than the %d values that are declared",
+							s->call.call.request.sums.aggregate[i], errors[i], values),
+					 errhint("A larger pg_epsilon.epsilon, or fewer aggregates at once, makes it smaller.")));
+	}
+}
+
+/* The groups of the attributes beside a key, by the number of their cell; NULL: WHERE leaves nothing of it. */
+static const pe_row_of_select **
+rows_of_cells(const pe_select *s, int64 *cells)
+{
+	const pe_groups *groups = s->groups;
+	const pe_row_of_select **row_of;
+	ListCell   *cell;
+
+	*cells = 1;
+	for (int a = 0; a < groups->attributes; a++)
+		*cells = pe_size_times(*cells, groups->attribute[a].classes);
+	pe_check_memory(pe_size_times(*cells, sizeof(*row_of)));
+	row_of = palloc_extended(*cells * sizeof(*row_of), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	foreach(cell, s->rows)
+	{
+		const pe_row_of_select *row = lfirst(cell);
+		int64		at = 0;
+
+		for (int a = 0; a < groups->attributes; a++)
+			at = at * groups->attribute[a].classes + row->class[a];
+		row_of[at] = row;
+	}
+	return row_of;
+}
+
+/* The row of each key. */
 static List *
 rows_of_keys(const pe_select *s)
 {
+	int64		cells;
+	const pe_row_of_select **row_of = rows_of_cells(s, &cells);
 	List	   *rows = NIL;
-	ListCell   *cell;
 
 	for (int32 key = 0; key < s->keys->call.keys.keys; key++)
-		foreach(cell, s->rows)
-		{
-			pe_row_of_select *row = palloc(sizeof(*row));
+	{
+		int32		cell = s->keys->cell[key];
+		const pe_row_of_select *beside = cell >= 0 && cell < cells ? row_of[cell] : NULL;
+		pe_row_of_select *row;
 
-			CHECK_FOR_INTERRUPTS();
-			*row = *(const pe_row_of_select *) lfirst(cell);
-			row->key = key;
-			rows = lappend(rows, row);
-		}
+		CHECK_FOR_INTERRUPTS();
+		if (beside == NULL)
+			continue;
+		row = palloc(sizeof(*row));
+		*row = *beside;
+		row->key = key;
+		rows = lappend(rows, row);
+	}
 	return rows;
 }
 
@@ -1122,6 +1169,7 @@ pe_select_answer(pe_select *s)
 		s->together = pe_aggregate_call_together(&s->call, count);
 	tell_hidden(s);
 	tell_noise(s);
+	tell_few_values(s);
 	if (s->counts_dropped)
 		tell_dropped(s);
 }

@@ -981,7 +981,7 @@ static const char *
 grain_of_field(const char *field)
 {
 	static const char *const grain[][2] = {
-		{"hour", "hour"}, {"day", "day"}, {"dow", "day"}, {"isodow", "day"},
+		{"minute", "minute"}, {"hour", "hour"}, {"day", "day"}, {"dow", "day"}, {"isodow", "day"},
 		{"doy", "day"}, {"week", "week"}, {"isoyear", "week"},
 		{"month", "month"}, {"quarter", "quarter"}, {"year", "year"},
 		{"decade", "year"}, {"century", "year"}, {"millennium", "year"}

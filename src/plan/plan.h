@@ -99,7 +99,7 @@ typedef struct pe_plan_part
 	 */
 	int32_t		cells;
 	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
-	bool		distinct;		/* values are counted, not rows; cells and lost are 0 */
+	int32_t		distinct;		/* > 0: values are counted, of so many that there are; cells and lost are 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 
 	/*
@@ -359,12 +359,13 @@ extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
 
 /*
  * Whether of parts of one table each row is in the same cell, and their counts
- * count every row that another one counts, as N of them says, and of values that
- * are counted each table is by them last: the door asks it too.  tables: of the
- * sums; column_of: of each part, as the door reads it.
+ * count every row that another one counts, as N of them says; and of values that
+ * are counted each table is by them last, they are no more than the part says,
+ * and no two groups are added up: the door asks it too.  tables: of the sums;
+ * column_of: of each part, as the door reads it.
  */
 extern bool pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables,
-								 int32_t *const *column_of);
+								 const pe_domain *domain, int32_t *const *column_of);
 
 /* The numbers that a measurement draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);

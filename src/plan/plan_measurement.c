@@ -17,7 +17,7 @@
  *												   distance (strategy/strategy.h)
  *		units		pe_strategy_people_sq and _l1 (strategy/people.c), for at most `cells` cells of a unit
  *		lost		as rows of counts, for at most `lost` rows of a unit in place of k
- *		distinct	as rows of counts: what a unit adds to numbers of values is what k rows add (domain/sums.h)
+ *		distinct	of V values: what k rows of counts add, at most min(k, V) in each group, as below
  *
  * Rows that the cut left out (PE_SUM_LOST) are counted of each unit up to a
  * number of their own, so that a unit with any number of rows adds a bounded
@@ -27,6 +27,23 @@
  * units.  Values (PE_SUM_DISTINCT) are no sum over rows: a row adds to them or not
  * as other rows are there.  So they, too, stand outside N, and their share is
  * subtracted from that of all others.
+ *
+ * Values.  With V of them, m = min(k, V) and n groups that are kept apart, a unit
+ * adds some d of P = {d in N^n, sum d <= k, each d_g <= m} to the numbers of values
+ * (domain/sums.h).  A norm is convex, so it is largest at a vertex of the hull of P:
+ * as all limits are whole numbers, q = min(floor(k / m), n) entries are m there, one more
+ * is at most r = k - q m if q < n, and others are 0.  So |d|^2 <= f(n), with
+ *
+ *		f(s) = min(q, s) m^2 + r^2 if s > q		(L1: min(k, s m))
+ *
+ * which is at most k m.  Of substitute the change is d - d' of two such vectors.
+ * What both have in a group cancels, and P has with a vector all smaller ones: so
+ * the largest change has d in some s groups alone and d' in the other n - s, and
+ * is at most f(s) + f(n - s).  What one more group adds to f does not grow (m^2,
+ * then r^2, then 0), so equal halves are the worst: f(floor(n / 2)) + f(ceil(n / 2)).
+ * Where no other unit has rows all of P is reached, and these are exact.  They are
+ * of groups that are counted one by one; any other A is drawn for min(k, n m) rows
+ * of counts.
  *
  * Of blocks (blocks/blocks.h) A_i is the stack of all of them, each scaled by
  * its share: no column is longer than 1, and |a| = 1.  Block b of part i is
@@ -131,6 +148,34 @@ rows_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure
 	return served && enlarge_for_numbers(part, rules, pure, sensitivity);
 }
 
+/* f(groups) of the values above; L1 if pure. */
+static pe_u128
+values_added(pe_u128 rows, pe_u128 each, pe_u128 groups, bool pure)
+{
+	pe_u128		full = rows / each < groups ? rows / each : groups;
+	pe_u128		rest = full < groups ? rows - full * each : 0;
+
+	return pure ? full * each + rest : full * each * each + rest * rest;
+}
+
+static bool
+values_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
+{
+	pe_u128		rows = (pe_u128) rules->max_rows;
+	pe_u128		each = (pe_u128) part->distinct < rows ? (pe_u128) part->distinct : rows;
+	pe_u128		groups = (pe_u128) part->strategy->columns;
+	pe_plan_rules fewer = *rules;
+
+	if (!pe_strategy_counts_columns(part->strategy))
+	{
+		fewer.max_rows = (int32_t) values_added(rows, each, groups, true);
+		return rows_sensitivity(part, &fewer, pure, sensitivity);
+	}
+	*sensitivity = rules->neighbours == PE_ADD_REMOVE ? values_added(rows, each, groups, pure)
+		: values_added(rows, each, groups / 2, pure) + values_added(rows, each, groups - groups / 2, pure);
+	return true;
+}
+
 static bool
 units_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure, pe_u128 *sensitivity)
 {
@@ -152,11 +197,11 @@ unit_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure
 static void
 check_part(const pe_plan_part *part)
 {
-	int			kinds = (part->cells > 0) + (part->lost > 0) + part->distinct;
+	int			kinds = (part->cells > 0) + (part->lost > 0) + (part->distinct > 0);
 
-	if (part->cells < 0 || part->lost < 0 || kinds > 1 || part->bound < 1 ||
+	if (part->cells < 0 || part->lost < 0 || part->distinct < 0 || kinds > 1 || part->bound < 1 ||
 		(kinds > 0 && (part->is_signed || part->bound != 1 || part->apart > 0 || (part->needs | part->lacks) != 0)) ||
-		((part->cells > 0 || part->distinct) && part->strategy->blocks != NULL))
+		((part->cells > 0 || part->distinct > 0) && part->strategy->blocks != NULL))
 		pe_bug("a part of a measurement that cannot be");
 }
 
@@ -180,6 +225,8 @@ own_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pure,
 
 	if (part->cells > 0)
 		return units_sensitivity(part, &own, pure, sensitivity);
+	if (part->distinct > 0)
+		return values_sensitivity(part, &own, pure, sensitivity);
 	if (part->strategy->blocks == NULL)
 		return rows_sensitivity(part, &own, pure, sensitivity);
 	if (!unit_sensitivity(part, &own, pure, sensitivity))
@@ -579,7 +626,7 @@ has_limit(const pe_plan_part *part, const pe_sum *sum)
 	bool		lost = sum->kind == PE_SUM_LOST;
 
 	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0) &&
-		part->distinct == (sum->kind == PE_SUM_DISTINCT);
+		(part->distinct > 0) == (sum->kind == PE_SUM_DISTINCT);
 }
 
 /* No row is said not to count in a part that does. */
@@ -641,15 +688,45 @@ are_sides(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
 	return true;
 }
 
-/* Whether the table of what counts values is by them last, behind the groups. */
+/* Whether no two groups are added up. */
 static bool
-values_are_last(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, int32_t t)
+groups_stay_apart(const pe_plan_part *part, int64_t groups, const int32_t *column_of)
 {
-	return !part->distinct || tables->set[t] >> pe_sum_counted_attribute(&sums->sum[t]) == 1;
+	int32_t		columns = part->strategy->columns;
+	bool	   *taken;
+	bool		apart = true;
+
+	if (column_of == NULL)
+		return groups == columns;
+	taken = pe_alloc((size_t) columns, sizeof(*taken));
+	memset(taken, 0, (size_t) columns * sizeof(*taken));
+	for (int64_t g = 0; g < groups && apart; g++)
+	{
+		int32_t		column = column_of[g];
+
+		apart = column < 0 || (column < columns && !taken[column]);
+		if (apart && column >= 0)
+			taken[column] = true;
+	}
+	pe_free(taken);
+	return apart;
+}
+
+/* Whether the table of what counts values is by them last, and they and the groups are those of its sensitivity. */
+static bool
+counts_values(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+			  int32_t t, const int32_t *column_of)
+{
+	int			counted = pe_sum_counted_attribute(&sums->sum[t]);
+	const pe_attribute *values = &domain->attribute[counted];
+
+	return tables->set[t] >> counted == 1 && part->distinct >= pe_attribute_ordered_cells(values) &&
+		groups_stay_apart(part, (tables->first[t + 1] - tables->first[t]) / pe_attribute_cells(values), column_of);
 }
 
 bool
-pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables, int32_t *const *column_of)
+pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+					 int32_t *const *column_of)
 {
 	const pe_plan_part *part = plan->part;
 	int32_t		p = 0;
@@ -658,7 +735,7 @@ pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *
 	{
 		int32_t		q = 0;
 
-		if (!values_are_last(&part[i], sums, tables, p))
+		if (part[i].distinct > 0 && !counts_values(&part[i], sums, tables, domain, p, column_of[i]))
 			return false;
 		for (int j = 0; j < plan->parts; q += tables_of_part(&part[j++]))
 			if (i != j && part[i].table > 0 && part[i].table == part[j].table &&

@@ -95,7 +95,7 @@ typedef struct table_shares table_factors;
 bool
 pe_plan_part_is_of_rows(const pe_plan_part *part)
 {
-	return part->cells == 0 && part->lost == 0 && !part->distinct;
+	return part->cells == 0 && part->lost == 0 && part->distinct == 0;
 }
 
 static bool

@@ -39,7 +39,8 @@ static const aggregate_case aggregate_cases[] = {
 	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0, false},
 	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, 0, true},
 	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0, false},
-	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, 40, false},
+	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, MAX_VALUES, false},
+	{"few values", {"count(distinct y)", NULL}, 0, 1, 1, 0, 0, 3, false},
 };
 
 /* Of the subject that was prepared last. */
@@ -98,6 +99,15 @@ add_rest(void)
 		}
 }
 
+/* Units have more rows than there are values: of them those count here that have one each.  Rows of others have none. */
+#define ROWS_OF_FEW_VALUES 20
+
+static bool
+has_few_values(void)
+{
+	return agg.of->values > 0 && agg.of->values < MAX_VALUES;
+}
+
 /* The aggregates of x, number 0; the sums that they need, with shares. */
 static void
 plan_aggregates(const subject *s)
@@ -106,7 +116,7 @@ plan_aggregates(const subject *s)
 	bool		pure = accounting == PE_PURE;
 	double		units = (double) s->of.nano / 1e9;
 	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? units : NAN, .rho = pure ? NAN : units, .max_stderr = NAN};
-	pe_plan_rules rules = {.neighbours = s->of.neighbours, .max_rows = has_units() ? 1 : s->of.max_rows};
+	pe_plan_rules rules = {.neighbours = s->of.neighbours, .max_rows = has_units() ? 1 : has_few_values() ? ROWS_OF_FEW_VALUES : s->of.max_rows};
 	pe_plan_sums plan = {.part = agg.part, .rules = rules, .scale = 1};
 	pe_aggregate aggregate[2];
 	pe_text_error error;
@@ -139,7 +149,7 @@ plan_aggregates(const subject *s)
 		agg.part[i] = (pe_plan_part) {
 			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum),
 			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0,
-			.distinct = sum->kind == PE_SUM_DISTINCT, .table = pe_sum_is_of_cells(sum), .pair = is_in_pair(sum)
+			.distinct = sum->kind == PE_SUM_DISTINCT ? agg.of->values : 0, .table = pe_sum_is_of_cells(sum), .pair = is_in_pair(sum)
 		};
 		lost[i] = sum->kind == PE_SUM_LOST;
 		if (!pe_plan_part_sensitivity(&agg.part[i], &added, accounting, &sensitivity))
@@ -313,11 +323,15 @@ add_unit(pe_accumulator *a, uint64_t unit, int kind)
 		add_row_of_unit(a, unit, kind / PLACES * PLACES + row % PLACES);
 }
 
-/* The value of row i of a kind, of those that are in all neighbours below 0. */
-static int32_t
-value_of_row(int cell, int i)
+/* Gives row i of a kind its value, of those that are in all neighbours below 0. */
+static void
+give_value(pe_sum_row *row, int cell, int i)
 {
-	return agg.of->values == 0 || i < 0 ? 0 : 1 + (4 * cell + i) % (agg.of->values - 1);
+	int			shared = has_few_values() ? 0 : 1;
+
+	row->coordinate[1] = agg.of->values == 0 || i < 0 ? 0 : shared + (4 * cell + i) % (agg.of->values - shared);
+	if (has_few_values() && i < 0)
+		row->has &= ~(2 * PE_HAS_ATTRIBUTE(0));
 }
 
 /* Of tables by groups, and by values. */
@@ -354,7 +368,7 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 		{
 			pe_sum_row	row = row_of_kind(cell);
 
-			row.coordinate[1] = value_of_row(cell, i);
+			give_value(&row, cell, i);
 			if (has_units())
 				add_unit(&a, (uint64_t) (100 * cell + i), cell);
 			else

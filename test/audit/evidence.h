@@ -4,8 +4,8 @@
  *
  * A vector, less what is known of the exact answers, becomes some numbers: its
  * projection on the difference of the exact answers, every coordinate, every
- * difference of two, the low bits of every coordinate and, for a pure charge, how
- * far all coordinates are beyond those answers.  Each is sorted into bins; what was
+ * difference of two, the lowest bits of every coordinate in which exact answers differ
+ * and, for a pure charge, how far all coordinates are beyond those answers.  Each is sorted into bins; what was
  * counted for the two neighbours is held against the charge.
  */
 #ifndef PE_AUDIT_EVIDENCE_H
@@ -126,13 +126,22 @@ value(const evidence *e, const statistic *s, const int64_t *r)
 	return sum;
 }
 
+/* The lowest bit in which exact answers differ: what is below it is the same of both. */
+static int
+lowest_bit(double difference)
+{
+	uint64_t	bits = fabs(difference) < 0x1p63 ? (uint64_t) fabs(difference) : 0;
+
+	return bits == 0 ? 0 : __builtin_ctzll(bits);
+}
+
 static int
 bin_of(const evidence *e, const statistic *s, const int64_t *r)
 {
 	double		place;
 
 	if (s->kind == LOW)
-		return (int) ((uint64_t) r[s->i] % BINS);
+		return (int) (((uint64_t) r[s->i] >> lowest_bit(e->direction[s->i])) % BINS);
 	place = 1 + (value(e, s, r) - s->least) * s->scale;
 	return place < 1 ? 0 : place >= BINS - 1 ? BINS - 1 : (int) place;
 }

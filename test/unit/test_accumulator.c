@@ -309,7 +309,8 @@ key_names_spec(const pe_cut *cut)
 	pe_u128		number[2];
 	pe_unit_keys keys;
 	pe_key_secret secret;
-	bytes		spec = new_specification(PE_READ_KEY_NAMES, sizeof(number));
+	const pe_key_names_spec names = {.numbers = 2};
+	bytes		spec = new_specification(PE_READ_KEY_NAMES, sizeof(names) + sizeof(number));
 
 	pe_unit_keys_init(&keys, cut);
 	pe_key_secret_init(&secret, &keys);
@@ -317,7 +318,8 @@ key_names_spec(const pe_cut *cut)
 		number[i] = pe_key_number(&secret, &"abcdefg"[i], 1);
 	if (number[0] > number[1])
 		number[1] = pe_key_number(&secret, "a", 1), number[0] = pe_key_number(&secret, "b", 1);
-	memcpy(spec.data + PE_READING_HEAD, number, sizeof(number));
+	memcpy(spec.data + PE_READING_HEAD, &names, sizeof(names));
+	memcpy(spec.data + PE_READING_HEAD + sizeof(names), number, sizeof(number));
 	return spec;
 }
 
@@ -807,6 +809,37 @@ test_times(void **unused)
 	pe_free(affine.data);
 }
 
+/* Two numbers that are the same, and parts of them. */
+static void
+check_unsound_names(const pe_u128 numbers[2])
+{
+	const struct
+	{
+		pe_key_names_spec spec;
+		size_t		size;		/* of the numbers */
+		bool		is_sound;
+	}			names[] = {
+		{{0, 2}, 32, false}, {{0, 1}, 16, true}, {{PE_KEY_COLUMNS - 1, 1}, 16, true}, {{PE_KEY_COLUMNS, 1}, 16, false},
+		{{0, 1}, 15, false}, {{0, 1}, 17, false}, {{0, UINT32_MAX}, 16, false}, {{0, 0}, 0, true}
+	};
+	bytes		spec = new_specification(PE_READ_KEY_NAMES, sizeof(names[0].spec) + 2 * sizeof(pe_u128));
+	pe_accumulator a;
+
+	memcpy(spec.data + PE_READING_HEAD + sizeof(names[0].spec), numbers, 2 * sizeof(pe_u128));
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		size_t		size = PE_READING_HEAD + sizeof(names[i].spec) + names[i].size;
+
+		memcpy(spec.data + PE_READING_HEAD, &names[i].spec, sizeof(names[i].spec));
+		assert_int_equal(pe_accumulator_begin(&a, spec.data, size, &a_cut), names[i].is_sound);
+		if (names[i].is_sound)
+			pe_accumulator_free(&a);
+		assert_false(pe_accumulator_begin(&a, spec.data, size, NULL));
+	}
+	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(names[0].spec) - 1, &a_cut));
+	pe_free(spec.data);
+}
+
 /* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
 static void
 test_unsound_keys(void **unused)
@@ -816,7 +849,7 @@ test_unsound_keys(void **unused)
 		{0, 1}, {PE_KEY_NUMBERS, 1}, {~(pe_u128) 0, 1}, {key | (pe_u128) 1 << 119, 1}, {key, 0}, {key, PE_KEY_ROWS + 1}, {key, UINT64_MAX}
 	};
 	bytes		spec = keys_spec(false, 0, 2);
-	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, 1, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
+	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, PE_KEY_COLUMNS, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
 	pe_u128		numbers[] = {key, key};
 	pe_accumulator a;
 
@@ -842,14 +875,7 @@ test_unsound_keys(void **unused)
 		assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
 	}
 	pe_free(spec.data);
-	spec = new_specification(PE_READ_KEY_NAMES, sizeof(numbers));
-	memcpy(spec.data + PE_READING_HEAD, numbers, sizeof(numbers));
-	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
-	assert_true(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), &a_cut));
-	pe_accumulator_free(&a);
-	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), NULL));
-	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + 15, &a_cut));
-	pe_free(spec.data);
+	check_unsound_names(numbers);
 }
 
 /* Each unit adds at most 1 to a key, and to max_rows keys. */

@@ -752,8 +752,9 @@ selection_is_sound(int attributes, int watched, bool with_predicate, size_t cut)
 		int32_t		cell[2] = {0, 1};
 
 		assert_int_equal(a.domain.watched, watched);
-		assert_true(pe_predicate_selects(&a.predicate, &cell[0]));
-		assert_false(pe_predicate_selects(&a.predicate, &cell[1]));
+		assert_int_equal(a.domain.attributes, attributes);
+		assert_true(!with_predicate || pe_predicate_selects(&a.predicate, &cell[0]));
+		assert_false(with_predicate && pe_predicate_selects(&a.predicate, &cell[1]));
 		pe_accumulator_free(&a);
 	}
 	pe_free(attribute.lookup);
@@ -765,7 +766,8 @@ test_selection(void **state)
 {
 	(void) state;
 	assert_true(selection_is_sound(0, 1, true, 0));
-	assert_false(selection_is_sound(1, 0, true, 0));
+	assert_true(selection_is_sound(1, 0, true, 0));
+	assert_true(selection_is_sound(1, 0, false, 0));
 	assert_false(selection_is_sound(0, 1, false, 0));
 	assert_false(selection_is_sound(0, 0, false, 0));
 	for (size_t cut = 1; cut < 40; cut++)

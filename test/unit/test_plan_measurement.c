@@ -112,7 +112,7 @@ add_part(trial *t, pe_sum sum, int m, bool identity)
 	t->part[p] = (pe_plan_part) {
 		.strategy = &t->strategy[p], .bound = pe_sum_bound(&t->sums, &sum), .is_signed = pe_sum_is_signed(&sum),
 		.cells = sum.kind == PE_SUM_UNITS ? m : 0, .lost = sum.kind == PE_SUM_LOST ? m : 0,
-		.distinct = sum.kind == PE_SUM_DISTINCT,
+		.distinct = sum.kind == PE_SUM_DISTINCT ? m : 0,
 		.needs = pe_sum_is_of_cells(&sum) ? (uint16_t) sum.needs : 0, .lacks = sum.lacks
 	};
 	if (identity && is_of_number(&sum))
@@ -254,6 +254,8 @@ with_row(trial *t, int kind, int left, int part, int64_t x[MOST_PARTS][MOST_CELL
 		return;
 	}
 	with_row(t, kind, left, part + 1, x);
+	if (x[part][t->kind[kind].cell] == t->part[part].distinct)
+		return;
 	x[part][t->kind[kind].cell]++;
 	with_row(t, kind, left, part + 1, x);
 	x[part][t->kind[kind].cell]--;
@@ -755,7 +757,7 @@ test_distinct(void **state)
 
 			begin(&t, k == 1 ? 3 : 2, 1, k);
 			make_kinds(&t, false, round % 3 == 1);
-			add_part(&t, (pe_sum) {.kind = PE_SUM_DISTINCT, .needs = PE_HAS_ATTRIBUTE(0)}, 0, identity);
+			add_part(&t, (pe_sum) {.kind = PE_SUM_DISTINCT, .needs = PE_HAS_ATTRIBUTE(0)}, between(1, 3), identity);
 			add_part(&t, round % 3 == 0 ? value : one, 0, identity);
 			if (round % 3 == 1)
 				add_part(&t, some, 0, identity);
@@ -769,6 +771,121 @@ test_distinct(void **state)
 	assert_true(exact_parts > 10);
 }
 
+#define MOST_VALUES 3
+#define MOST_VECTORS 64			/* (1 + MOST_VALUES)^groups */
+
+/* What sets of at most k pairs of group and value add to the numbers of values, beside those that others have. */
+static int
+changes_beside(unsigned others, int groups, int values, int k, int change[MOST_VECTORS][MOST_CELLS])
+{
+	bool		known[MOST_VECTORS] = {false};
+	int			count = 0;
+
+	for (unsigned unit = 0; unit < 1u << groups * values; unit++)
+	{
+		int			d[MOST_CELLS];
+		int			number = 0;
+
+		if (__builtin_popcount(unit) > k)
+			continue;
+		for (int g = 0; g < groups; g++)
+		{
+			d[g] = __builtin_popcount((unit & ~others) >> g * values & ((1u << values) - 1));
+			number = number * (1 + MOST_VALUES) + d[g];
+		}
+		if (!known[number])
+			memcpy(change[count++], d, sizeof(d));
+		known[number] = true;
+	}
+	return count;
+}
+
+static int64_t
+distance_of(const pe_strategy *s, const int *d, const int *other, bool pure)
+{
+	double		a[MOST_ROWS * MOST_CELLS];
+	int64_t		sum = 0;
+
+	pe_strategy_matrix(s, a);
+	for (int i = 0; i < s->rows; i++)
+	{
+		int64_t		y = 0;
+
+		for (int j = 0; j < s->columns; j++)
+			y += (int64_t) a[i * s->columns + j] * (d[j] - other[j]);
+		sum += pure ? (y < 0 ? -y : y) : y * y;
+	}
+	return sum;
+}
+
+/* Over all rows of others, and all that a unit has, and has instead. */
+static int64_t
+farthest_values(const pe_strategy *s, pe_neighbours neighbours, int values, int k, bool pure)
+{
+	const int	nothing[MOST_CELLS] = {0};
+	int			change[MOST_VECTORS][MOST_CELLS];
+	int64_t		most = 0;
+
+	for (unsigned others = 0; others < 1u << s->columns * values; others++)
+	{
+		int			count = changes_beside(others, s->columns, values, k, change);
+
+		for (int i = 0; i < count; i++)
+			for (int j = -1; j < (neighbours == PE_SUBSTITUTE ? i : 0); j++)
+			{
+				int64_t		distance = distance_of(s, change[i], j < 0 ? nothing : change[j], pure);
+
+				most = distance > most ? distance : most;
+			}
+	}
+	return most;
+}
+
+/* All of what is charged can be lost where groups are counted one by one, and never more. */
+static void
+check_values(const pe_strategy *s, pe_neighbours neighbours, pe_accounting accounting, int values, int k, bool exact)
+{
+	bool		pure = accounting == PE_PURE;
+	pe_plan_part part = {.strategy = s, .bound = 1, .distinct = values, .share = PE_WHOLE_SHARE};
+	pe_plan_sums sums = {1, &part, {.neighbours = neighbours, .max_rows = k}, 0, 1};
+	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? 1 : NAN, .rho = pure ? NAN : 1, .max_stderr = NAN, .delta = pure ? 0 : 1e-6};
+	pe_plan    *plan;
+	double		lost;
+
+	assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+	assert_int_equal(plan->vector[0].lattice, 0);
+	assert_true(plan->vector[0].sensitivity == plan->noise.sensitivity);
+	lost = (double) farthest_values(s, neighbours, values, k, pure) / (double) plan->vector[0].sensitivity;
+	if (lost > 1 || (exact && lost < 1))
+		fail_msg("%d values in %d groups, %d rows, neighbours %d, accounting %d: %g of the charge is lost", values, s->columns, k, neighbours, accounting, lost);
+	closest = fmax(closest, lost);
+	least = fmin(least, lost);
+	free_plan(plan);
+}
+
+static void
+test_values(void **state)
+{
+	(void) state;
+	closest = 0;
+	least = 1;
+	for (int groups = 1; groups <= 3; groups++)
+		for (int values = 1; values <= MOST_VALUES; values++)
+			for (int k = 1; k <= 4; k++)
+				for (int b = 0; b < lengthof(both); b++)
+					for (int a = 0; a < lengthof(accountings); a++)
+					{
+						pe_strategy s;
+
+						make_identity(&s, groups);
+						check_values(&s, both[b], accountings[a], values, k, true);
+						make_dense(&s, groups);
+						check_values(&s, both[b], accountings[a], values, k, false);
+						pe_strategy_free(&s);
+					}
+	printf("values, all rows of others: between %.3f and %.3f of the cost is lost, exactly 1 of groups that are counted one by one\n", least, closest);
+}
+
 /* The figures by hand: cells that are told apart, k rows. */
 static void
 test_figures(void **state)
@@ -779,7 +896,7 @@ test_figures(void **state)
 		pe_neighbours neighbours;
 		int			k;
 		int			m;
-		int			sq;
+		int64_t		sq;
 		int			l1;
 	}			figures[] = {
 		{PE_SUM_ONE, PE_ADD_REMOVE, 1, 0, 1, 1}, {PE_SUM_ONE, PE_ADD_REMOVE, 3, 0, 9, 3},
@@ -791,8 +908,12 @@ test_figures(void **state)
 		{PE_SUM_UNITS, PE_SUBSTITUTE, 5, 1, 2, 2}, {PE_SUM_UNITS, PE_SUBSTITUTE, 5, 3, 6, 6},
 		{PE_SUM_LOST, PE_ADD_REMOVE, 5, 1, 1, 1}, {PE_SUM_LOST, PE_ADD_REMOVE, 2, 7, 49, 7},
 		{PE_SUM_LOST, PE_SUBSTITUTE, 5, 1, 2, 2}, {PE_SUM_LOST, PE_SUBSTITUTE, 2, 3, 18, 6},
-		{PE_SUM_DISTINCT, PE_ADD_REMOVE, 1, 0, 1, 1}, {PE_SUM_DISTINCT, PE_ADD_REMOVE, 3, 0, 9, 3},
-		{PE_SUM_DISTINCT, PE_SUBSTITUTE, 1, 0, 2, 2}, {PE_SUM_DISTINCT, PE_SUBSTITUTE, 3, 0, 18, 6},
+		{PE_SUM_DISTINCT, PE_ADD_REMOVE, 1, 40, 1, 1}, {PE_SUM_DISTINCT, PE_ADD_REMOVE, 3, 40, 9, 3},
+		{PE_SUM_DISTINCT, PE_SUBSTITUTE, 1, 40, 2, 2}, {PE_SUM_DISTINCT, PE_SUBSTITUTE, 3, 40, 18, 6},
+		/* of 6 values: 6, 6, 6 and 2 of 20 rows, and 6 in all ten groups, five of them twice */
+		{PE_SUM_DISTINCT, PE_ADD_REMOVE, 20, 6, 112, 20}, {PE_SUM_DISTINCT, PE_SUBSTITUTE, 20, 6, 224, 40},
+		{PE_SUM_DISTINCT, PE_ADD_REMOVE, 100, 6, 360, 60}, {PE_SUM_DISTINCT, PE_SUBSTITUTE, 100, 6, 360, 60},
+		{PE_SUM_DISTINCT, PE_ADD_REMOVE, 65535, 65535, 4294836225, 65535}, {PE_SUM_DISTINCT, PE_SUBSTITUTE, 65535, 1, 10, 10},
 	};
 	pe_sums		sums = {.numbers = 1};
 	pe_strategy cells;
@@ -808,8 +929,7 @@ test_figures(void **state)
 		pe_u128		sq;
 		pe_u128		l1;
 
-		*(sum.kind == PE_SUM_LOST ? &part.lost : &part.cells) = figures[i].m;
-		part.distinct = sum.kind == PE_SUM_DISTINCT;
+		*(sum.kind == PE_SUM_LOST ? &part.lost : sum.kind == PE_SUM_DISTINCT ? &part.distinct : &part.cells) = figures[i].m;
 		assert_true(pe_plan_part_sensitivity(&part, &rules, PE_ZCDP, &sq));
 		assert_true(pe_plan_part_sensitivity(&part, &rules, PE_PURE, &l1));
 		assert_int_equal((int64_t) sq, figures[i].sq);
@@ -1379,26 +1499,47 @@ static void
 test_values_are_last(void **state)
 {
 	pe_strategy cells;
-	pe_plan_part part = {.strategy = &cells, .bound = 1, .distinct = true, .share = PE_WHOLE_SHARE};
+	pe_plan_part part = {.strategy = &cells, .bound = 1, .distinct = 4, .share = PE_WHOLE_SHARE};
 	pe_plan_sums parts = {1, &part, {.neighbours = PE_SUBSTITUTE, .max_rows = 1}, 0, 1};
 	pe_plan_ask ask = {.accounting = PE_ZCDP, .epsilon = NAN, .rho = 1, .max_stderr = NAN, .delta = 1e-6};
 	pe_sum		sum = {.kind = PE_SUM_DISTINCT, .needs = PE_HAS_ATTRIBUTE(1)};
 	pe_sums		sums = {.sums = 1, .sum = &sum};
 	uint32_t	set = 3;
-	pe_tables	tables = {.tables = 1, .set = &set};
+	int64_t		first[2] = {0, 15};
+	pe_tables	tables = {.tables = 1, .set = &set, .first = first};
+	pe_domain	domain = {.attributes = 2};
+	int32_t		columns[5] = {2, -1, 0, 1, -2};
 	int32_t    *column_of[1] = {NULL};
 	pe_plan    *plan;
 
 	(void) state;
 	make_identity(&cells, 3);
+	/* four levels and NULL */
+	domain.attribute[1] = (pe_attribute) {.kind = PE_LEVELS, .points = 4, .nulls = PE_NULLS_CELL};
+	assert_int_equal(pe_attribute_cells(&domain.attribute[1]), 5);
 	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
-	assert_true(pe_plan_is_of_sums(plan, &sums) && pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_of_sums(plan, &sums) && pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
 	set = 1;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
 	set = 7;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
 	set = 2;
-	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	/* no more values than the sensitivity is for */
+	plan->part[0].distinct = 3;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	plan->part[0].distinct = 5;
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	/* and none of two groups in one place, or of groups that it does not have */
+	first[1] = 20;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	first[1] = 25;
+	column_of[0] = columns;
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	columns[4] = 2;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	columns[4] = 3;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
 	free_plan(plan);
 }
 
@@ -1429,28 +1570,28 @@ test_same_tables(void **state)
 		};
 	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
 	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE && plan->part[1].apart == 2 * PE_WHOLE_SHARE);
-	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = one;				/* which counts others too */
-	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = some;				/* which does not count all */
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = one;
 	sum[0].lacks = 1;			/* nor does this */
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = there;
 	set[1] = 2;					/* by other attributes */
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	set[1] = 1;
 	sum[1].by_atom = 1;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[1].by_atom = 0;
 	column_of[1] = other;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	free_plan(plan);
 	part[1].table = 2;
 	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
 	assert_true(plan->part[0].apart == 3 * PE_WHOLE_SHARE);
-	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	free_plan(plan);
 }
 
@@ -1483,17 +1624,17 @@ test_same_pair(void **state)
 	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE);
 	/* k 2 M N */
 	assert_true(ldexp((double) plan->vector[1].sensitivity, -plan->vector[1].lattice) == 3 * 20 * 2);
-	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = below;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = value;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = above;
 	sum[0].needs |= PE_HAS_CONDITION(0);
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = above;
 	sum[0].a = 1;
-	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, column_of));
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	free_plan(plan);
 }
 
@@ -1541,6 +1682,7 @@ main(void)
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_distinct),
+		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_large),
