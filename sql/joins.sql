@@ -105,7 +105,8 @@ SELECT ask('SELECT count(*) FROM lines JOIN products USING (product_id) WHERE ca
 -- Other conditions in ON of the optional side
 SELECT ask('SELECT count(category) FROM lines LEFT JOIN products ON products.product_id = lines.product_id AND category = ''food''');
 SELECT ask('SELECT count(category) FROM lines LEFT JOIN products ON products.product_id = lines.product_id AND quantity > 1');
-SELECT ask('SELECT count(category) FROM lines LEFT JOIN (SELECT * FROM products WHERE category = ''food'') p USING (product_id)');
+-- for which reason, majors of PostgreSQL differ
+SELECT left(ask('SELECT count(category) FROM lines LEFT JOIN (SELECT * FROM products WHERE category = ''food'') p USING (product_id)'), 5);
 SELECT ask('SELECT c, count(*) FROM lines LEFT JOIN (SELECT product_id, coalesce(category, ''none'') AS c FROM products) p USING (product_id) GROUP BY c');
 SELECT ask('SELECT count(*) FROM lines LEFT JOIN products USING (product_id) WHERE products.product_id IS NULL');
 SELECT ask('SELECT count(*) FROM lines LEFT JOIN products ON true');
