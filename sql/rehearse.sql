@@ -65,7 +65,7 @@ SELECT label, round(estimate) + 0, release FROM dp.histogram('sales', 'region', 
 SELECT label, round(estimate) + 0, release FROM dp.histogram('sales', 'region', 'prefix', epsilon => 1000, fresh => true);
 SELECT release, queries, epsilon FROM dp.measure('sales', '{region,grade}', 'marginals(1)', epsilon => 1000);
 SELECT label, aggregate, abs(estimate - CASE aggregate WHEN 'sum(pay)' THEN 500 WHEN 'count(distinct unit)' THEN 20 ELSE 25 END) < 100 AS near, release FROM dp.aggregate('sales', '{sum(pay),avg(pay),count(distinct client),median(pay)}', '{region}', epsilon => 1000) WHERE label->>'region' = 'north';
-SELECT region, count(*), round(avg(grade)) FROM shown GROUP BY region ORDER BY region;
+SELECT region, count(*), CASE WHEN count(*) > 5 THEN round(avg(grade)) END FROM shown GROUP BY region ORDER BY region;
 SELECT units, round(estimate) + 0, release FROM dp.rows_per_unit('sales', epsilon => 1000, most => 2) AS u(units, estimate, stderr, lower, upper, release);
 SELECT release, lower, upper FROM dp.bounds('sales', 'client', epsilon => 1000);
 SELECT key, round(estimate) + 0, release FROM dp.keys('sales', 'word', epsilon => 1000);
