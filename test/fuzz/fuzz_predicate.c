@@ -45,7 +45,7 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	for (int a = 0; a < 3; a++)
 		if (strcmp(names[a], name) == 0)
 		{
-			*found = (pe_declared) {a, &domain.attribute[a], pe_attribute_is_ordered(&domain.attribute[a]), texts[a]};
+			*found = (pe_declared) {.number = a, .domain = &domain.attribute[a], .ordered = pe_attribute_is_ordered(&domain.attribute[a]), .points = texts[a]};
 			return true;
 		}
 	return false;

@@ -32,7 +32,7 @@ static bool
 find_attribute(void *context, const char *name, pe_declared *found)
 {
 	(void) context;
-	*found = (pe_declared) {0, &bins, true, texts};
+	*found = (pe_declared) {.domain = &bins, .ordered = true, .points = texts};
 	return strcmp(name, "a") == 0;
 }
 

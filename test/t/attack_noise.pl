@@ -33,7 +33,7 @@ $node->safe_psql('postgres', q{
 
 # Numbers that nothing else has: no OID, no size.  They are those of the last of a hundred levels: what is
 # as small as they are alone would be written over, sooner or later, by somebody else.
-my @counts = (21013, 22027, 23041, 24057);
+my @counts = (21013, 22027, 23057, 24073);
 ask_ok($node, 'curator', qq{
 	CREATE TABLE people (id int, c int, v float8, a float8);
 	INSERT INTO people SELECT i, c + 95, sin(i), cos(i * 1.3) FROM unnest('{@{[ join ',', @counts ]}}'::int[]) WITH ORDINALITY u (n, c),

@@ -271,7 +271,7 @@ is(get('ann', q{SELECT bool_and(estimate * 2048 = round(estimate * 2048)) AND bo
 
 # ---- [50] Seeds, forks, prepared transactions ----
 
-is(look(q{SELECT string_agg(name || ' ' || context, ', ' ORDER BY name) FROM pg_settings WHERE name LIKE 'pg\_epsilon.%' AND context = 'user'}), join(', ', map { "pg_epsilon.$_ user" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr reuse)),
+is(look(q{SELECT string_agg(name || ' ' || context, ', ' ORDER BY name) FROM pg_settings WHERE name LIKE 'pg\_epsilon.%' AND context = 'user'}), join(', ', map { "pg_epsilon.$_ user" } qw(charge_timeout cut_bins epsilon hide_below hide_below_all max_stderr rehearse reuse)),
 	'[50] an analyst sets a timeout, and what SELECTs of his own ask and show');
 is(look(q{SELECT count(*) FROM pg_settings WHERE name LIKE 'pg\_epsilon.%' AND (name ~ 'seed|random|noise' OR short_desc ~* 'seed|noise')}), '0', '[50] nothing is called a seed, or concerns noise');
 # the standard error of a count is 22,361: that two answers of ten counts are the same has a chance below 1e-45

@@ -507,6 +507,7 @@ test_bytes(void **state)
 			bytes[at] ^= (char) (1 << bit);
 		}
 	assert_true(sound > 0);
+	pe_free(tables.first);
 	free(bytes);
 }
 
