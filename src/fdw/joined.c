@@ -180,12 +180,29 @@ typedef struct classes
 	int			leader[MOST_TABLES * 16];
 } classes;
 
+static bool
+is_same_column(pe_join_column one, pe_join_column other)
+{
+	return one.table == other.table && one.number == other.number;
+}
+
+/* -1: no equality has it. */
+static int
+find_place(const classes *c, pe_join_column column)
+{
+	for (int i = 0; i < c->count; i++)
+		if (is_same_column(c->column[i], column))
+			return i;
+	return -1;
+}
+
 static int
 place_of(classes *c, pe_join_column column)
 {
-	for (int i = 0; i < c->count; i++)
-		if (c->column[i].table == column.table && c->column[i].number == column.number)
-			return i;
+	int			at = find_place(c, column);
+
+	if (at >= 0)
+		return at;
 	if (c->count == lengthof(c->column))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -196,12 +213,12 @@ place_of(classes *c, pe_join_column column)
 }
 
 static bool
-are_equal(classes *c, pe_join_column one, pe_join_column other)
+are_equal(const classes *c, pe_join_column one, pe_join_column other)
 {
-	int			i = place_of(c, one);
-	int			j = place_of(c, other);
+	int			i = find_place(c, one);
+	int			j = find_place(c, other);
 
-	return c->leader[i] == c->leader[j];
+	return is_same_column(one, other) || (i >= 0 && j >= 0 && c->leader[i] == c->leader[j]);
 }
 
 static void
@@ -265,10 +282,11 @@ mapped_condition(const trial *t, const pe_join_condition *condition)
 static bool
 is_link(const pe_join_condition *c, const pe_join_equality *e)
 {
-	return (c->one.table == e->one && c->one.number == e->one_column &&
-			c->other.table == e->other && c->other.number == e->other_column) ||
-		(c->one.table == e->other && c->one.number == e->other_column &&
-		 c->other.table == e->one && c->other.number == e->one_column);
+	pe_join_column one = {e->one, e->one_column};
+	pe_join_column other = {e->other, e->other_column};
+
+	return (is_same_column(c->one, one) && is_same_column(c->other, other)) ||
+		(is_same_column(c->one, other) && is_same_column(c->other, one));
 }
 
 /* Whether ON of an optional table is its link, no more and no less. */
@@ -298,7 +316,7 @@ is_same_on(const trial *t, const pe_question_table *table, const pe_join_link *l
 }
 
 static bool
-are_implied(classes *c, List *equalities)
+are_implied(const classes *c, List *equalities)
 {
 	ListCell   *cell;
 
@@ -444,24 +462,32 @@ tables_there(const trial *t, List *others)
  * ------------------------------------------------------------------
  */
 
-/* Outputs that are this column in every row that is left: itself, or one that equals it where both tables are there. */
-static List *
-outputs_of(const trial *t, const Bitmapset *there, pe_join_column column)
+/* Columns that are equal where some tables are there. */
+static classes *
+classes_of(const trial *t, const Bitmapset *there)
 {
 	classes    *c = palloc0(sizeof(*c));
-	List	   *names = NIL;
-	List	   *others = NIL;
-	Oid			type = get_atttype(t->joins->table[column.table].relation, column.number);
 	int			i = -1;
 
 	while ((i = bms_next_member(there, i)) >= 0)
 		unite_links(c, t->spine->link[i].equalities);
+	return c;
+}
+
+/* Outputs that are this column in every row that is left: itself, or one that equals it. */
+static List *
+outputs_of(const trial *t, const classes *c, pe_join_column column)
+{
+	List	   *names = NIL;
+	List	   *others = NIL;
+	Oid			type = get_atttype(t->joins->table[column.table].relation, column.number);
+
 	for (int o = 0; o < t->joins->outputs; o++)
 	{
 		const pe_join_output *output = &t->joins->output[o];
 		pe_join_column theirs = {output->table, output->column};
 
-		if (theirs.table == column.table && theirs.number == column.number)
+		if (is_same_column(theirs, column))
 			names = lappend(names, output->name);
 		else if (are_equal(c, theirs, column) &&
 				 get_atttype(t->joins->table[theirs.table].relation, theirs.number) == type)
@@ -479,7 +505,6 @@ typedef struct fit
 	List	   *columns;		/* Var *, each once, */
 	List	   *outputs;		/* and of each a list of names */
 	const Var  *missing;		/* one that is no output */
-	bool		is_missing_key; /* its table has others */
 } fit;
 
 static bool
@@ -497,6 +522,7 @@ static fit *
 fit_of(const trial *t, List *others, const Bitmapset *there)
 {
 	fit		   *f = palloc0(sizeof(*f));
+	const classes *equal = classes_of(t, there);
 	List	   *used = list_copy(t->q->used);
 	ListCell   *cell;
 
@@ -514,7 +540,7 @@ fit_of(const trial *t, List *others, const Bitmapset *there)
 		if (has_column(f->columns, var))
 			continue;
 		column = mapped(t, column);
-		names = column.number > 0 ? outputs_of(t, there, column) : NIL;
+		names = column.number > 0 ? outputs_of(t, equal, column) : NIL;
 		if (names == NIL && f->missing == NULL)
 			f->missing = var;
 		f->columns = lappend(f->columns, (void *) var);
