@@ -273,6 +273,18 @@ pe_public_load(const char *name, char **names, int count)
 	return d;
 }
 
+bool
+pe_public_has(const pe_public_dataset *d, const char *column)
+{
+	for (int i = 0; i < d->attributes; i++)
+		if (strcmp(d->attribute[i].name, column) == 0)
+			return true;
+	for (int i = 0; i < d->opens; i++)
+		if (strcmp(d->open[i].name, column) == 0)
+			return true;
+	return d->unit != NULL && strcmp(d->unit, column) == 0;
+}
+
 /* Values in one form under all settings, as literals of a predicate. */
 static char **
 literals_of(Oid type, const Datum *value, int count)
@@ -429,8 +441,8 @@ add_collation(StringInfo to, Oid type, Oid collation)
 	ReleaseSysCache(tuple);
 }
 
-static void
-add_column(StringInfo to, const char *name, Oid type, int32 typmod, Oid collation)
+void
+pe_public_add_column(StringInfo to, const char *name, Oid type, int32 typmod, Oid collation)
 {
 	appendStringInfo(to, "%s%s %s", to->len > 0 ? ", " : "", quote_identifier(name),
 					 format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
@@ -451,10 +463,10 @@ static void
 add_attributes(StringInfo to, const pe_public_dataset *d)
 {
 	for (int i = 0; i < d->attributes; i++)
-		add_column(to, d->attribute[i].name, d->attribute[i].type,
-				   typmod_of(&d->attribute[i]), d->attribute[i].collation);
+		pe_public_add_column(to, d->attribute[i].name, d->attribute[i].type,
+							 typmod_of(&d->attribute[i]), d->attribute[i].collation);
 	for (int i = 0; i < d->opens; i++)
-		add_column(to, d->open[i].name, d->open[i].type, d->open[i].typmod, d->open[i].collation);
+		pe_public_add_column(to, d->open[i].name, d->open[i].type, d->open[i].typmod, d->open[i].collation);
 }
 
 char *
@@ -481,7 +493,7 @@ pe_public_columns(const char *dataset, const char **id)
 	for (int i = 0; i < d->attributes; i++)
 		unit_is_attribute |= d->unit != NULL && strcmp(d->unit, d->attribute[i].name) == 0;
 	if (d->unit != NULL && !unit_is_attribute)
-		add_column(&text, d->unit, d->unit_type, d->unit_typmod, d->unit_collation);
+		pe_public_add_column(&text, d->unit, d->unit_type, d->unit_typmod, d->unit_collation);
 	add_attributes(&text, d);
 	return text.data;
 }

@@ -48,3 +48,12 @@ pe_public_joins_load(const char *name, const char *id)
 		found->joins = pe_joins_of(l.dataset, &found->why);
 	return found;
 }
+
+const pe_join_output *
+pe_public_joins_unit(const pe_public_joins *d)
+{
+	for (int o = 0; d->unit != NULL && o < d->joins->outputs; o++)
+		if (strcmp(d->joins->output[o].name, d->unit) == 0)
+			return &d->joins->output[o];
+	return NULL;
+}

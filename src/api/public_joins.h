@@ -23,4 +23,7 @@ typedef struct pe_public_joins
  */
 extern pe_public_joins *pe_public_joins_load(const char *dataset, const char *id);
 
+/* The output that is the unit of a dataset of joins; NULL: it has none, or it is no plain column. */
+extern const pe_join_output *pe_public_joins_unit(const pe_public_joins *dataset);
+
 #endif

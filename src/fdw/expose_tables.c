@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -51,31 +50,26 @@ execute(const char *command)
  * ------------------------------------------------------------------
  */
 
+/* An attribute, or the unit. */
 static bool
-is_declared(const exposing *e, const char *name)
+is_asked(const exposing *e, Oid relation, AttrNumber column)
 {
-	for (int i = 0; i < e->declared->attributes; i++)
-		if (strcmp(e->declared->attribute[i].name, name) == 0)
+	const pe_joins *joins = e->dataset->joins;
+
+	for (int i = 0; i < joins->outputs; i++)
+		if (joins->output[i].column == column && joins->table[joins->output[i].table].relation == relation &&
+			pe_public_has(e->declared, joins->output[i].name))
 			return true;
-	for (int i = 0; i < e->declared->opens; i++)
-		if (strcmp(e->declared->open[i].name, name) == 0)
-			return true;
-	return e->declared->unit != NULL && strcmp(e->declared->unit, name) == 0;
+	return false;
 }
 
-/* Attributes and the unit, and columns of equalities. */
+/* A column of an equality. */
 static bool
-is_shown(const exposing *e, Oid relation, AttrNumber column, bool *is_key)
+is_key(const exposing *e, Oid relation, AttrNumber column)
 {
 	const pe_joins *joins = e->dataset->joins;
 	ListCell   *cell;
 
-	*is_key = false;
-	for (int i = 0; i < joins->outputs; i++)
-		if (joins->output[i].column == column && joins->table[joins->output[i].table].relation == relation &&
-			is_declared(e, joins->output[i].name))
-			return true;
-	*is_key = true;
 	foreach(cell, joins->equalities)
 	{
 		const pe_join_equality *equality = lfirst(cell);
@@ -87,17 +81,16 @@ is_shown(const exposing *e, Oid relation, AttrNumber column, bool *is_key)
 	return false;
 }
 
-static char *
-collation_text(Oid type, Oid collation)
+static bool
+is_shown(const exposing *e, Oid relation, AttrNumber column)
 {
-	return OidIsValid(collation) && collation != get_typcollation(type)
-		? psprintf(" COLLATE %s", DatumGetCString(DirectFunctionCall1(regcollationout, ObjectIdGetDatum(collation))))
-		: "";
+	return get_attname(relation, column, true) != NULL &&
+		(is_asked(e, relation, column) || is_key(e, relation, column));
 }
 
 /* Texts have any length: what stands for values outside of levels is longer than some columns. */
-static char *
-column_text(Oid relation, AttrNumber column)
+static void
+add_column(StringInfo to, Oid relation, AttrNumber column)
 {
 	Oid			type;
 	int32		typmod;
@@ -107,9 +100,7 @@ column_text(Oid relation, AttrNumber column)
 	type = getBaseTypeAndTypmod(type, &typmod);
 	if (type == BPCHAROID || type == VARCHAROID)
 		typmod = -1;
-	return psprintf("%s %s%s", quote_identifier(get_attname(relation, column, false)),
-					format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY),
-					collation_text(type, collation));
+	pe_public_add_column(to, get_attname(relation, column, false), type, typmod, collation);
 }
 
 static void
@@ -163,17 +154,13 @@ static void
 make_table(exposing *e, const char *name, const pe_join_table *table)
 {
 	StringInfoData columns;
-	StringInfoData options;
-	bool		is_key;
 
 	initStringInfo(&columns);
-	initStringInfo(&options);
 	for (AttrNumber c = 1; c <= table->columns; c++)
-		if (get_attname(table->relation, c, true) != NULL && is_shown(e, table->relation, c, &is_key))
-			appendStringInfo(&columns, "%s%s", columns.len > 0 ? ", " : "", column_text(table->relation, c));
-	appendStringInfo(&options, "base_table %s, datasets %s", quote_literal_cstr(table->name),
-					 quote_literal_cstr(datasets_option(e, InvalidOid)));
-	execute(psprintf("CREATE FOREIGN TABLE %s (%s) SERVER dp OPTIONS (%s)", name, columns.data, options.data));
+		if (is_shown(e, table->relation, c))
+			add_column(&columns, table->relation, c);
+	execute(psprintf("CREATE FOREIGN TABLE %s (%s) SERVER dp OPTIONS (base_table %s, datasets %s)", name, columns.data,
+					 quote_literal_cstr(table->name), quote_literal_cstr(datasets_option(e, InvalidOid))));
 }
 
 /* Columns that another dataset of the cap has not; what is there stays. */
@@ -181,7 +168,6 @@ static void
 extend_table(exposing *e, const char *name, Oid exposed, const pe_join_table *table)
 {
 	const char *base = get_rel_relkind(exposed) == RELKIND_FOREIGN_TABLE ? pe_fdw_base_table(exposed) : NULL;
-	bool		is_key;
 
 	if (base == NULL || strcmp(base, table->name) != 0)
 		ereport(ERROR,
@@ -191,10 +177,13 @@ extend_table(exposing *e, const char *name, Oid exposed, const pe_join_table *ta
 				 errhint("Use another schema.")));
 	for (AttrNumber c = 1; c <= table->columns; c++)
 	{
-		char	   *column = get_attname(table->relation, c, true);
+		StringInfoData column;
 
-		if (column != NULL && is_shown(e, table->relation, c, &is_key) && get_attnum(exposed, column) <= 0)
-			execute(psprintf("ALTER FOREIGN TABLE %s ADD COLUMN %s", name, column_text(table->relation, c)));
+		if (!is_shown(e, table->relation, c) || get_attnum(exposed, get_attname(table->relation, c, false)) > 0)
+			continue;
+		initStringInfo(&column);
+		add_column(&column, table->relation, c);
+		execute(psprintf("ALTER FOREIGN TABLE %s ADD COLUMN %s", name, column.data));
 	}
 	execute(psprintf("ALTER FOREIGN TABLE %s OPTIONS (SET datasets %s)", name,
 					 quote_literal_cstr(datasets_option(e, exposed))));
@@ -203,14 +192,12 @@ extend_table(exposing *e, const char *name, Oid exposed, const pe_join_table *ta
 static void
 comment_on_table(const exposing *e, const char *name, const pe_join_table *table)
 {
-	bool		is_key;
-
 	execute(psprintf("COMMENT ON FOREIGN TABLE %s IS %s", name,
 					 quote_literal_cstr(psprintf("table %s of a dataset of pg_epsilon: aggregates of it and of "
 												 "joins by its keys are answered with noise, rows are not shown",
 												 table->name))));
 	for (AttrNumber c = 1; c <= table->columns; c++)
-		if (get_attname(table->relation, c, true) != NULL && is_shown(e, table->relation, c, &is_key) && is_key)
+		if (is_shown(e, table->relation, c) && !is_asked(e, table->relation, c))
 			comment_on_key(name, table->relation, c);
 }
 

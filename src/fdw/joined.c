@@ -711,16 +711,8 @@ declared_one(const pe_public_dataset *declared, List *names)
 	ListCell   *cell;
 
 	foreach(cell, names)
-	{
-		if (declared->unit != NULL && strcmp(declared->unit, lfirst(cell)) == 0)
+		if (pe_public_has(declared, lfirst(cell)))
 			return lfirst(cell);
-		for (int i = 0; i < declared->attributes; i++)
-			if (strcmp(declared->attribute[i].name, lfirst(cell)) == 0)
-				return lfirst(cell);
-		for (int i = 0; i < declared->opens; i++)
-			if (strcmp(declared->open[i].name, lfirst(cell)) == 0)
-				return lfirst(cell);
-	}
 	return linitial(names);
 }
 
@@ -809,10 +801,11 @@ plan_over(const pe_scan_plan *plan, const pe_join_question *q, const fit *f)
 static void
 tell_absent_units(const pe_public_joins *dataset)
 {
-	for (int o = 0; dataset->unit != NULL && o < dataset->joins->outputs; o++)
-		if (strcmp(dataset->joins->output[o].name, dataset->unit) == 0 && !dataset->joins->output[o].is_there)
-			ereport(NOTICE,
-					(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
+	const pe_join_output *unit = pe_public_joins_unit(dataset);
+
+	if (unit != NULL && !unit->is_there)
+		ereport(NOTICE,
+				(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
 }
 
 pe_seen *

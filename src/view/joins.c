@@ -7,13 +7,14 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_inherits.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "ledger/columns.h"
 #include "ledger/relation.h"
 #include "server/access.h"
 #include "server/compat.h"
@@ -112,7 +113,7 @@ fill_table(pe_join_table *table, Oid id, const char *alias)
 	table->relation = id;
 	table->columns = RelationGetNumberOfAttributes(relation);
 	table->name = pe_relation_text(id);
-	table->alias = pstrdup(alias);
+	table->alias = pstrdup(quote_identifier(alias));
 	table_close(relation, NoLock);
 }
 
@@ -313,29 +314,18 @@ equalities_to(const shape *s, int table, const Bitmapset *linked, Bitmapset **pa
 static bool
 have_key(const shape *s, int table, List *equalities)
 {
+	List	   *columns = NIL;
 	ListCell   *cell;
-	ListCell   *number;
-	ListCell   *inner;
 
-	foreach(cell, pe_unique_indexes(s->source_of[table]))
+	foreach(cell, equalities)
 	{
-		bool		all = true;
+		const pe_join_equality *e = lfirst(cell);
 
-		foreach(number, (List *) lfirst(cell))
-		{
-			bool		found = false;
-
-			foreach(inner, equalities)
-			{
-				const pe_join_equality *e = lfirst(inner);
-
-				found = found || (e->one == table ? e->one_column : e->other_column) == lfirst_int(number);
-			}
-			all = all && found;
-		}
-		if (all)
-			return true;
+		columns = lappend_int(columns, e->one == table ? e->one_column : e->other_column);
 	}
+	foreach(cell, pe_unique_indexes(s->source_of[table]))
+		if (list_difference_int(lfirst(cell), columns) == NIL)
+			return true;
 	return false;
 }
 
@@ -412,19 +402,6 @@ find_spines(shape *s)
  * ------------------------------------------------------------------
  */
 
-/* Of a table without children. */
-static bool
-is_not_null(Oid relation, AttrNumber number)
-{
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
-	bool		is = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
-		!has_subclass(relation) && pe_not_null_is_valid(relation, number);
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return is;
-}
-
 static pe_joins *
 joins_of_table(Oid relation)
 {
@@ -441,7 +418,9 @@ joins_of_table(Oid relation)
 		char	   *name = get_attname(relation, n, true);
 
 		if (name != NULL)
-			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, is_not_null(relation, n)};
+			joins->output[joins->outputs++] = (pe_join_output) {
+				name, 0, n, pe_column_is_not_null(relation, n)
+			};
 	}
 	return joins;
 }

@@ -34,7 +34,7 @@ typedef struct pe_join_table
 	Oid			relation;
 	int			columns;		/* that it has or had */
 	char	   *name;			/* with its schema */
-	char	   *alias;
+	char	   *alias;			/* as SQL */
 	bool		is_outer;		/* rows where nothing is looked up stay, with NULLs */
 	bool		is_public;
 } pe_join_table;
@@ -67,7 +67,7 @@ typedef struct pe_joins
 	int			tables;
 	pe_join_table *table;
 	List	   *equalities;		/* pe_join_equality *, all */
-	int			spines;			/* none: rows are multiplied, or their table is on a nullable side */
+	int			spines;			/* at least one */
 	pe_join_spine *spine;
 	int			outputs;
 	pe_join_output *output;
