@@ -19,7 +19,7 @@
  * ------------------------------------------------------------------
  */
 
-/* Of the same table several have a number behind their name. */
+/* Of the same name several have a number behind it. */
 static char *
 alias_of(const pe_join_question *q, int table)
 {
@@ -27,7 +27,7 @@ alias_of(const pe_join_question *q, int table)
 	int			same = 0;
 
 	for (int i = 0; i < table; i++)
-		same += strcmp(q->table[i].base, q->table[table].base) == 0;
+		same += strcmp(get_rel_name(q->table[i].relation), name) == 0;
 	return pstrdup(quote_identifier(same > 0 ? psprintf("%s_%d", name, same + 1) : name));
 }
 
@@ -127,22 +127,14 @@ asked_table(const pe_join_question *q, const char *name)
 	return -1;
 }
 
-static char *
-base_column(const pe_joins *joins, int table, AttrNumber column)
-{
-	return psprintf("%s.%s", joins->table[table].alias,
-					quote_identifier(get_attname(joins->table[table].relation, column, false)));
-}
-
 /* A column of a dataset's table, which is named as the question names it if it is there. */
 static char *
 known_column(const pe_join_question *q, const pe_joins *joins, int table, AttrNumber column)
 {
 	int			asked = asked_table(q, joins->table[table].name);
 
-	return asked < 0 ? base_column(joins, table, column)
-		: psprintf("%s.%s", alias_of(q, asked),
-				   quote_identifier(get_attname(joins->table[table].relation, column, false)));
+	return psprintf("%s.%s", asked < 0 ? joins->table[table].alias : alias_of(q, asked),
+					quote_identifier(get_attname(joins->table[table].relation, column, false)));
 }
 
 /*
@@ -175,18 +167,6 @@ add_chain(StringInfo to, const pe_join_question *q, const pe_joins *joins, int t
 						 known_column(q, joins, e->other, e->other_column));
 	}
 	return true;
-}
-
-/* The output that is the unit of a dataset, where it is a column; NULL: none. */
-static const pe_join_output *
-unit_output(const pe_public_joins *candidate)
-{
-	const pe_joins *joins = candidate->joins;
-
-	for (int o = 0; joins != NULL && candidate->unit != NULL && o < joins->outputs; o++)
-		if (strcmp(joins->output[o].name, candidate->unit) == 0)
-			return &joins->output[o];
-	return NULL;
 }
 
 /* A column that is the unit, and how its table is joined to the question. */
@@ -247,7 +227,7 @@ place_of_unit(const pe_join_question *q, List *bound)
 	foreach(cell, bound)
 	{
 		const pe_public_joins *candidate = lfirst(cell);
-		const pe_join_output *output = unit_output(candidate);
+		const pe_join_output *output = pe_public_joins_unit(candidate);
 		List	   *taken = NIL;
 
 		if (output != NULL)
@@ -256,33 +236,22 @@ place_of_unit(const pe_join_question *q, List *bound)
 	return best;
 }
 
-static bool
-has_name(List *names, const char *name)
-{
-	ListCell   *cell;
-
-	foreach(cell, names)
-		if (strcmp(lfirst(cell), name) == 0)
-			return true;
-	return false;
-}
-
 static void
 add_column(StringInfo to, const pe_join_question *q, pe_join_column column, List **texts, List **names)
 {
 	char	   *text = column_text(q, column);
 	char	   *name = pe_fdw_column_name(q->table[column.table].relation, column.number);
 
-	if (has_name(*texts, text))
+	if (list_member(*texts, makeString(text)))
 		return;
-	*texts = lappend(*texts, text);
+	*texts = lappend(*texts, makeString(text));
 	appendStringInfo(to, "%s%s", to->len > 0 ? ", " : "", text);
-	if (has_name(*names, name))
+	if (list_member(*names, makeString(name)))
 	{
 		name = psprintf("%s_%s", alias_of(q, column.table), name);
 		appendStringInfo(to, " AS %s", quote_identifier(name));
 	}
-	*names = lappend(*names, name);
+	*names = lappend(*names, makeString(name));
 }
 
 /* unit: the column of the unit; NULL: it is not known. */
@@ -290,8 +259,8 @@ static char *
 columns_text(const pe_join_question *q, char *unit, char *unit_name)
 {
 	StringInfoData text;
-	List	   *texts = unit != NULL ? list_make1(unit) : NIL;
-	List	   *names = unit != NULL ? list_make1(unit_name) : NIL;
+	List	   *texts = unit != NULL ? list_make1(makeString(unit)) : NIL;
+	List	   *names = unit != NULL ? list_make1(makeString(unit_name)) : NIL;
 	ListCell   *cell;
 
 	initStringInfo(&text);
@@ -326,6 +295,7 @@ name_of_view(const pe_join_question *q)
 	return name.data;
 }
 
+/* bound: those of joins, see check_bound. */
 static bool
 is_public(const pe_question_table *table, List *bound)
 {
@@ -335,7 +305,7 @@ is_public(const pe_question_table *table, List *bound)
 	{
 		const pe_joins *joins = ((pe_public_joins *) lfirst(cell))->joins;
 
-		for (int i = 0; joins != NULL && i < joins->tables; i++)
+		for (int i = 0; i < joins->tables; i++)
 			if (strcmp(joins->table[i].name, table->base) == 0)
 				return joins->table[i].is_public;
 	}
@@ -385,11 +355,8 @@ registration(const pe_join_question *q, const char *name, const char *relation, 
 {
 	Oid			schema = get_rel_namespace(q->table[0].relation);
 
-	return psprintf("SELECT dp.create_dataset(%1$s, %2$s, unit => %3$s, same_cap_as => %4$s); dp.add_attribute for its "
-					"columns; SELECT dp.expose_tables(%1$s, %5$s)%6$s.",
-					quote_literal_cstr(name), quote_literal_cstr(relation),
-					unit != NULL ? quote_literal_cstr(unit) : "...",
-					quote_literal_cstr(candidate->dataset),
+	return psprintf("%s; dp.add_attribute for its columns; SELECT dp.expose_tables(%s, %s)%s.",
+					pe_registration_text(name, relation, unit, candidate->dataset), quote_literal_cstr(name),
 					quote_literal_cstr(quote_identifier(get_namespace_name(schema))),
 					has_optional(q) ? ", or dp.expose where the outer join multiplies rows" : "");
 }

@@ -61,6 +61,14 @@ pe_refuse_translation(const char *what, const char *hint)
 			 errhint("%s", hint)));
 }
 
+char *
+pe_registration_text(const char *name, const char *relation, const char *unit, const char *dataset)
+{
+	return psprintf("SELECT dp.create_dataset(%s, %s, unit => %s, same_cap_as => %s)", quote_literal_cstr(name),
+					quote_literal_cstr(relation), unit != NULL ? quote_literal_cstr(unit) : "...",
+					quote_literal_cstr(dataset));
+}
+
 /* ------------------------------------------------------------------
  * Columns
  * ------------------------------------------------------------------

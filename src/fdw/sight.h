@@ -213,4 +213,7 @@ extern int64 pe_size_times(int64 one, int64 other);
 /* 0A000: "x" is not translated, with the reason. */
 extern void pe_refuse_translation(const char *what, const char *hint) __attribute__((noreturn));
 
+/* The owner's call that registers a relation under the cap of a dataset, for a hint.  unit NULL: it is not known. */
+extern char *pe_registration_text(const char *name, const char *relation, const char *unit, const char *dataset);
+
 #endif

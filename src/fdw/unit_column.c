@@ -114,13 +114,13 @@ static char *
 view_of_units(const pe_sight *s, int table, const List *targets, const List *where)
 {
 	const char *column = quote_identifier(s->declared->unit);
-	const char *name = quote_identifier(psprintf("%s_by_%s", s->dataset, s->declared->unit));
+	const char *name = psprintf("%s_by_%s", s->dataset, s->declared->unit);
 	StringInfoData text;
 	const ListCell *cell;
 	int			aggregates = 0;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE VIEW %s AS SELECT %s", name, column);
+	appendStringInfo(&text, "CREATE VIEW %s AS SELECT %s", quote_identifier(name), column);
 	foreach(cell, targets)
 	{
 		const TargetEntry *entry = lfirst(cell);
@@ -142,8 +142,8 @@ view_of_units(const pe_sight *s, int table, const List *targets, const List *whe
 		if (entry->ressortgroupref != 0 && !is_unit(s, (Node *) entry->expr))
 			appendStringInfo(&text, ", %s", sql_of(s, table, (Node *) entry->expr));
 	}
-	appendStringInfo(&text, "; SELECT dp.create_dataset(%1$s, %1$s, unit => %2$s, same_cap_as => %3$s)",
-					 quote_literal_cstr(name), quote_literal_cstr(s->declared->unit), quote_literal_cstr(s->dataset));
+	appendStringInfo(&text, "; %s",
+					 pe_registration_text(name, quote_identifier(name), s->declared->unit, s->dataset));
 	return text.data;
 }
 
