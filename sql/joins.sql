@@ -207,6 +207,20 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.drop_dataset('loans_rates');
 SET SESSION AUTHORIZATION regress_ann;
 
+-- A table of many columns; names that are quoted
+SET SESSION AUTHORIZATION regress_curator;
+SELECT format('CREATE TABLE shop."Wide" ("Who" int NOT NULL, %s)', string_agg('c' || i || ' int', ', ')) FROM generate_series(1, 400) i \gexec
+INSERT INTO shop."Wide" ("Who", c7) SELECT i, i % 2 FROM generate_series(1, 60) i;
+SELECT dp.create_dataset('Wide', 'shop."Wide"', epsilon => 1e4, unit => 'Who', max_rows => 1);
+SELECT dp.add_attribute('Wide', 'c7', '{0,1}', nulls => 'cell'), dp.grant_budget('Wide', 'regress_ann', epsilon => 9e3);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT dp.expose_tables('Wide', 's');
+SELECT ask('SELECT c7, count(*) FROM "Wide" GROUP BY c7');
+SELECT ask('SELECT "Who", count(*) FROM "Wide" GROUP BY "Who"');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset('Wide');
+SET SESSION AUTHORIZATION regress_ann;
+
 -- EXPLAIN shows the request; a prepared statement is found its dataset anew
 SET search_path = s;
 EXPLAIN (COSTS OFF) SELECT country, sum(quantity) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) WHERE status = 'open' GROUP BY country;
@@ -225,8 +239,9 @@ SELECT part, hint FROM dp.advise_cube('sales', '{SELECT status\, count(*) FROM s
 SET SESSION AUTHORIZATION regress_curator;
 CREATE VIEW shop.facts AS SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id;
 CREATE VIEW shop.paid AS SELECT customer_id, status FROM shop.orders WHERE status = 'paid';
+CREATE VIEW shop.found AS SELECT o.customer_id, o.status, d.month FROM shop.orders o LEFT JOIN shop.dates d ON d.day = o.sent WHERE d.day = o.placed;
 CREATE VIEW shop.visits AS SELECT c.customer_id, c.country, o.status FROM shop.customers c LEFT JOIN shop.orders o USING (customer_id);
-SELECT dp.create_dataset(d, 'shop.' || d, unit => 'customer_id', same_cap_as => 'shipping') FROM unnest(ARRAY['facts', 'paid', 'visits']) d;
+SELECT dp.create_dataset(d, 'shop.' || d, unit => 'customer_id', same_cap_as => 'shipping') FROM unnest(ARRAY['facts', 'paid', 'found', 'visits']) d;
 CREATE TABLE shop.other (customer_id int, day int);
 SELECT dp.create_dataset('other', 'shop.other', epsilon => 1, unit => 'customer_id');
 CREATE VIEW shop.others AS SELECT customer_id, month FROM shop.other JOIN shop.dates USING (day);
@@ -234,6 +249,7 @@ SELECT dp.create_dataset('others', 'shop.others', unit => 'customer_id', same_ca
 SET SESSION AUTHORIZATION regress_ann;
 SELECT refused('SELECT dp.expose_tables(''facts'', ''s'')');
 SELECT refused('SELECT dp.expose_tables(''paid'', ''s'')');
+SELECT refused('SELECT dp.expose_tables(''found'', ''s'')');
 SELECT refused('SELECT dp.expose_tables(''visits'', ''s'')');
 SELECT refused('SELECT dp.expose_tables(''nothing'', ''s'')');
 SELECT refused('SELECT dp.expose_tables(''other'', ''nowhere'')');
@@ -276,7 +292,7 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT category, count(*) FROM lines LEFT JOIN products USING (product_id) GROUP BY category');
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE shop.products ADD PRIMARY KEY (product_id);
-SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'visits']) d;
+SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits']) d;
 SELECT dp.drop_dataset('shipping'), dp.drop_dataset('sales');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT count(*) FROM lines');

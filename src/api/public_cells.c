@@ -273,18 +273,6 @@ pe_public_load(const char *name, char **names, int count)
 	return d;
 }
 
-bool
-pe_public_has(const pe_public_dataset *d, const char *column)
-{
-	for (int i = 0; i < d->attributes; i++)
-		if (strcmp(d->attribute[i].name, column) == 0)
-			return true;
-	for (int i = 0; i < d->opens; i++)
-		if (strcmp(d->open[i].name, column) == 0)
-			return true;
-	return d->unit != NULL && strcmp(d->unit, column) == 0;
-}
-
 /* Values in one form under all settings, as literals of a predicate. */
 static char **
 literals_of(Oid type, const Datum *value, int count)

@@ -99,9 +99,6 @@ extern Datum pe_public_below(Oid type, Datum edge);
 extern bool pe_public_is_same_in(const pe_public_dataset *declared, const pe_dataset *dataset,
 								 const pe_column *columns, int count);
 
-/* Whether a column is the unit, an attribute or an open column, as far as it was asked for. */
-extern bool pe_public_has(const pe_public_dataset *declared, const char *column);
-
 /* Appends a column as CREATE TABLE has it, behind a comma if others are there. */
 extern void pe_public_add_column(StringInfo to, const char *name, Oid type, int32 typmod, Oid collation);
 

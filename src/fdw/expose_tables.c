@@ -19,6 +19,7 @@
 
 #include "api/public_cells.h"
 #include "api/public_joins.h"
+#include "fdw/sight.h"
 #include "fdw/table_options.h"
 #include "server/access.h"
 #include "server/arguments.h"
@@ -58,7 +59,7 @@ is_asked(const exposing *e, Oid relation, AttrNumber column)
 
 	for (int i = 0; i < joins->outputs; i++)
 		if (joins->output[i].column == column && joins->table[joins->output[i].table].relation == relation &&
-			pe_public_has(e->declared, joins->output[i].name))
+			pe_sight_column_of_name(e->declared, joins->output[i].name) != PE_COLUMN_UNKNOWN)
 			return true;
 	return false;
 }

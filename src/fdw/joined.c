@@ -711,7 +711,7 @@ declared_one(const pe_public_dataset *declared, List *names)
 	ListCell   *cell;
 
 	foreach(cell, names)
-		if (pe_public_has(declared, lfirst(cell)))
+		if (pe_sight_column_of_name(declared, lfirst(cell)) != PE_COLUMN_UNKNOWN)
 			return lfirst(cell);
 	return linitial(names);
 }

@@ -83,8 +83,8 @@ open_of_name(const pe_public_dataset *declared, const char *name)
 	return -1;
 }
 
-static int
-attribute_of_name(const pe_public_dataset *declared, const char *name)
+int
+pe_sight_column_of_name(const pe_public_dataset *declared, const char *name)
 {
 	for (int i = 0; i < declared->attributes; i++)
 		if (strcmp(declared->attribute[i].name, name) == 0)
@@ -208,7 +208,7 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 		Form_pg_attribute column = TupleDescAttr(s->columns, i);
 
 		s->attribute_of[i] = seen->attribute[i] == NULL
-			? PE_COLUMN_UNKNOWN : attribute_of_name(s->declared, seen->attribute[i]);
+			? PE_COLUMN_UNKNOWN : pe_sight_column_of_name(s->declared, seen->attribute[i]);
 		s->open_of[i] = s->attribute_of[i] == PE_COLUMN_OPEN ? open_of_name(s->declared, seen->attribute[i]) : -1;
 		check_type(s, s->attribute_of[i], s->open_of[i], column);
 	}

@@ -103,6 +103,9 @@ extern pe_sight *pe_sight_open(EState *estate, const pe_seen *seen, List *expres
 /* The attributes that an expression looks at, by their numbers.  0A000 if it looks at anything else. */
 extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 
+/* The attribute of this name, or a PE_COLUMN_ value. */
+extern int	pe_sight_column_of_name(const pe_public_dataset *declared, const char *name);
+
 /* The attribute of an expression that is a column and nothing else, or a PE_COLUMN_ value. */
 extern int	pe_sight_column(const pe_sight *sight, Node *expression);
 

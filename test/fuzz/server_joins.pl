@@ -119,7 +119,7 @@ sub make_world
 	{
 		my ($from, $c, $to, $key) = @$_;
 
-		next if $from eq 'customers' && $to eq 'profiles' || $to eq 'profiles';
+		next if $to eq 'profiles';
 		my $is_key = chance(0.6);
 		for my $column (split /,/, $c)
 		{
@@ -131,7 +131,6 @@ sub make_world
 			push @after, references($from, $c, $to, $key) . ';';
 		}
 	}
-	# a key of two columns: both there
 	for my $name (sort keys %table)
 	{
 		my @definitions;
@@ -424,16 +423,15 @@ sub statement
 	@by = grep { !$once{$_}++ } @by;
 	if (@by && chance(0.06))
 	{
-		return shaped("${with}SELECT DISTINCT " . join(', ', @by) . $rest);
+		return { sql => "${with}SELECT DISTINCT " . join(', ', @by) . $rest, by => scalar @by, sums => [] };
 	}
 	my @unit = grep { $_->{table} =~ /^(?:orders|customers|visits|profiles)$/ } @shown;
 	my @aggregates = map { @unit && chance(0.05) ? 'count(DISTINCT ' . any(@unit)->{alias} . '.cust)' : aggregate(\@shown) } 1 .. any(1, 1, 2, 3);
 	my $list = join ', ', @by, @aggregates;
 	my $groups = @by ? ' GROUP BY ' . (chance(0.07) ? any('ROLLUP', 'CUBE') . '(' . join(', ', @by) . ')' : join(', ', @by)) : '';
 	my $having = chance(0.12) ? ' HAVING ' . any('count(*) > ' . any(0, 1, 5, 10), 'count(*) FILTER (WHERE ' . test(\@shown, 0) . ') > 0') : '';
-	my $s = shaped("${with}SELECT $list$rest$groups$having");
 
-	return { %$s, by => scalar @by, sums => [ map { /^(?:sum|avg)/ && !/THEN 1 ELSE 0/ ? 1 : 0 } @aggregates ] };
+	return { sql => "${with}SELECT $list$rest$groups$having", by => scalar @by, sums => [ map { /^(?:sum|avg)/ && !/THEN 1 ELSE 0/ ? 1 : 0 } @aggregates ] };
 }
 
 # ---- The server ----
@@ -487,7 +485,7 @@ sub result
 	return \%r;
 }
 
-# shaped SQL: a statement with the number of columns that groups have, and which of the others are sums
+# shaped SQL: a statement of a file with the number of columns that groups have, and which of the others are sums
 sub shaped
 {
 	my ($sql) = @_;
@@ -576,7 +574,6 @@ sub look
 	my ($s, $name) = @_;
 	my $true = result(ask('curator', "$s->{sql};"));
 	my $got = result(ask('ann', defined $name ? "EXECUTE $name;" : "$s->{sql};"));
-	my $word;
 
 	# the same error, and names that are unambiguous where less is exposed
 	if ($true->{state}) { $count{invalid}++; $reason{"truth $true->{state} $true->{message}"}++; return $got->{state} && $got->{state} =~ /^XX/ ? keep("$got->{state} $got->{message}", $s) : 'invalid' }
