@@ -209,10 +209,10 @@ SET SESSION AUTHORIZATION regress_ann;
 
 -- A table of many columns; names that are quoted
 SET SESSION AUTHORIZATION regress_curator;
-SELECT format('CREATE TABLE shop."Wide" ("Who" int NOT NULL, %s)', string_agg('c' || i || ' int', ', ')) FROM generate_series(1, 400) i \gexec
+DO $$BEGIN EXECUTE (SELECT format('CREATE TABLE shop."Wide" ("Who" int NOT NULL, %s)', string_agg('c' || i || ' int', ', ')) FROM generate_series(1, 400) i); END$$;
 INSERT INTO shop."Wide" ("Who", c7) SELECT i, i % 2 FROM generate_series(1, 60) i;
 SELECT dp.create_dataset('Wide', 'shop."Wide"', epsilon => 1e4, unit => 'Who', max_rows => 1);
-SELECT dp.add_attribute('Wide', 'c7', '{0,1}', nulls => 'cell'), dp.grant_budget('Wide', 'regress_ann', epsilon => 9e3);
+SELECT dp.add_attribute('Wide', 'c7', '{0,1}'), dp.grant_budget('Wide', 'regress_ann', epsilon => 9e3);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.expose_tables('Wide', 's');
 SELECT ask('SELECT c7, count(*) FROM "Wide" GROUP BY c7');

@@ -732,10 +732,9 @@ declared_of(const fit *f)
 }
 
 static pe_seen *
-seen_of(const pe_join_question *q, const fit *f)
+seen_of(const pe_join_question *q, const fit *f, const pe_public_dataset *declared)
 {
 	pe_seen    *seen = palloc0(sizeof(*seen));
-	const pe_public_dataset *declared = declared_of(f);
 	ListCell   *cell;
 
 	seen->relation = f->relation;
@@ -799,11 +798,11 @@ plan_over(const pe_scan_plan *plan, const pe_join_question *q, const fit *f)
 
 /* As in all SELECTs on a dataset, rows without a unit do not count; here the tables look as if they did. */
 static void
-tell_absent_units(const pe_public_joins *dataset)
+tell_absent_units(const pe_public_joins *dataset, const pe_public_dataset *declared)
 {
 	const pe_join_output *unit = pe_public_joins_unit(dataset);
 
-	if (unit != NULL && !unit->is_there)
+	if (unit != NULL && !unit->is_there && !declared->unit_is_there)
 		ereport(NOTICE,
 				(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
 }
@@ -814,6 +813,8 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	pe_join_question *q;
 	List	   *bound;
 	List	   *fits = NIL;
+	const fit  *only;
+	const pe_public_dataset *declared;
 	ListCell   *cell;
 
 	if (list_length(plan->tables) > MOST_TABLES)
@@ -832,8 +833,10 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	fits = complete_ones(fits);
 	if (list_length(fits) > 1)
 		refuse_several(fits);
-	check_columns(q, linitial(fits));
-	tell_absent_units(((fit *) linitial(fits))->candidate);
-	*joined = plan_over(plan, q, linitial(fits));
-	return seen_of(q, linitial(fits));
+	only = linitial(fits);
+	check_columns(q, only);
+	declared = declared_of(only);
+	tell_absent_units(only->candidate, declared);
+	*joined = plan_over(plan, q, only);
+	return seen_of(q, only, declared);
 }

@@ -14,7 +14,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "ledger/columns.h"
 #include "ledger/relation.h"
 #include "server/access.h"
 #include "server/compat.h"
@@ -418,9 +417,7 @@ joins_of_table(Oid relation)
 		char	   *name = get_attname(relation, n, true);
 
 		if (name != NULL)
-			joins->output[joins->outputs++] = (pe_join_output) {
-				name, 0, n, pe_column_is_not_null(relation, n)
-			};
+			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, false};
 	}
 	return joins;
 }

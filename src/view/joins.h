@@ -59,7 +59,7 @@ typedef struct pe_join_output
 	char	   *name;
 	int			table;
 	AttrNumber	column;
-	bool		is_there;		/* it is NULL in no row */
+	bool		is_there;		/* the view's joins say that it is NULL in no row */
 } pe_join_output;
 
 typedef struct pe_joins
