@@ -657,6 +657,13 @@ test_shares_of_rows(void **state)
 	assert_false(pe_plan_shares_hold(part, PE_MOST_LACKS + 1));
 	part[1].share = 0;
 	assert_false(pe_plan_shares_hold(part, 2));
+	/* values, people and rows that are left out take from the share of all others */
+	for (int kind = 0; kind < 3; kind++)
+	{
+		part[0] = (pe_plan_part) {.share = PE_WHOLE_SHARE, .distinct = kind == 0, .cells = kind == 1, .lost = kind == 2};
+		part[1] = (pe_plan_part) {.share = 1, .needs = 1};
+		assert_false(pe_plan_shares_hold(part, 2));
+	}
 }
 
 /*
