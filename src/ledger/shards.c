@@ -27,11 +27,10 @@ relation_and_heirs(Oid relation)
 	return pe_oid_array(pe_relation_heirs(relation, NoLock));
 }
 
-/* The one number that a statement about the relation and its heirs returns. */
+/* The one number that a statement returns. */
 static int64
-number_of(pe_statement *statement, Oid relation)
+number_from(pe_statement *statement, Datum *values)
 {
-	Datum		values[1] = {relation_and_heirs(relation)};
 	pe_access	access;
 	int64		number;
 
@@ -39,6 +38,15 @@ number_of(pe_statement *statement, Oid relation)
 	number = pe_access_read(statement, values, NULL) > 0 ? pe_access_int64(0, 1) : 0;
 	pe_access_end(&access);
 	return number;
+}
+
+/* Of one about the relation and its heirs. */
+static int64
+number_of(pe_statement *statement, Oid relation)
+{
+	Datum		values[1] = {relation_and_heirs(relation)};
+
+	return number_from(statement, values);
 }
 
 bool
@@ -73,16 +81,9 @@ are_by(Oid relation, const char *column)
 		"WHERE p.logicalrelid IS NULL OR p.partmethod <> 'h' OR p.partkey IS NULL "
 		"OR pg_catalog.quote_ident(pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)) <> $2", 2,
 		{OIDARRAYOID, TEXTOID}};
-	pe_access	access;
-	Datum		values[2];
-	bool		others;
+	Datum		values[2] = {relation_and_heirs(relation), CStringGetTextDatum(column)};
 
-	values[0] = relation_and_heirs(relation);
-	values[1] = CStringGetTextDatum(column);
-	pe_access_begin_reading(&access);
-	others = pe_access_read(&find, values, NULL) != 1 || pe_access_int64(0, 1) != 0;
-	pe_access_end(&access);
-	return !others;
+	return number_from(&find, values) == 0;
 }
 
 /* Equal values of all these distributed tables are on one node, in shards that are joined there. */
@@ -93,13 +94,8 @@ are_together(List *relations)
 		"FROM pg_catalog.pg_dist_partition WHERE logicalrelid::oid = ANY ($1)",
 	1, {OIDARRAYOID}};
 	Datum		values[1] = {pe_oid_array(pe_families_heirs(relations))};
-	pe_access	access;
-	bool		together;
 
-	pe_access_begin_reading(&access);
-	together = pe_access_read(&find, values, NULL) == 1 && pe_access_int64(0, 1) == 1;
-	pe_access_end(&access);
-	return together;
+	return number_from(&find, values) == 1;
 }
 
 /* Of a public table: its rows are not in shards that only some of the nodes have. */
