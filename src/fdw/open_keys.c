@@ -167,12 +167,24 @@ pe_open_keys_has(const pe_open_keys *k, const TargetEntry *entry)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_long(const pe_public_open *column)
+/* The most bytes of a text, as far as a key's length matters; of other types none. */
+static int
+text_bytes(const pe_public_open *column)
 {
 	int			most = column->typmod >= VARHDRSZ ? column->typmod - VARHDRSZ : PG_INT32_MAX;
 
-	return pe_type_is_text(column->type) && most > PE_KEY_MOST / 4;
+	return pe_type_is_text(column->type) ? 4 * Min(most, PE_KEY_MOST) : 0;
+}
+
+/* Whether values of a column may be left out for their length, together with those of the others. */
+static bool
+is_long(const pe_open_keys *k, int column)
+{
+	int			most = 0;
+
+	for (int i = 0; i < k->opens; i++)
+		most += text_bytes(k->column[i]);
+	return text_bytes(k->column[column]) > 0 && most > PE_KEY_MOST;
 }
 
 /* Whether WHERE leaves rows without a value. */
@@ -197,17 +209,19 @@ static void
 tell_left_out(const pe_open_keys *k, const pe_condition *where)
 {
 	for (int i = 0; i < k->opens; i++)
+	{
 		if (has_nulls(k, i, where))
 			ereport(NOTICE,
 					(errmsg("rows without a value of \"%s\" are in no group", name_of(k, i)),
 					 errdetail("Groups are the values that enough rows have.")));
-		else if (is_long(k->column[i]))
+		if (is_long(k, i))
 			ereport(NOTICE,
 					(is_together(k)
 					 ? errmsg("values of \"%s\" that are, beside the others, longer than %d bytes are in no group",
 							  name_of(k, i), PE_KEY_MOST)
 					 : errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k, i), PE_KEY_MOST),
 					 errdetail("Groups are the values that enough rows have.")));
+	}
 }
 
 /* A row is counted as a unit where it is one, or where each unit has one. */
