@@ -43,7 +43,7 @@ SELECT aggregate, round(estimate::numeric) AS estimate FROM dp.aggregate('one', 
 -- terms of a workload are counted by themselves
 SELECT label, round(estimate::numeric) AS estimate FROM dp.aggregate('one', '{count(distinct pieces)}', '{shop}', workload => 'identity(shop) + total', rho => 1e4);
 
--- The error that is told: k of add_remove, sqrt(2) k of substitute by groups, k of one group; L1 2k
+-- Errors that are quoted: k of add_remove, sqrt(2) k of substitute by groups, k of one group; L1 2k
 SELECT d, round(stderr::numeric, 3) AS stderr FROM (VALUES ('one', '{shop}'), ('replaced', '{shop}'), ('replaced', '{}'), ('cut', '{shop}'), ('few', '{shop}'), ('few', '{}')) x (d, by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate(d, '{count(distinct item)}', by::text[], rho => .5)) q;
 SELECT by, round(stderr::numeric, 2) AS stderr FROM (VALUES ('{shop}'), ('{}')) x (by), LATERAL (SELECT max(stderr) AS stderr FROM dp.quote_aggregate('pure', '{count(distinct item)}', by::text[], epsilon => .5)) q;
 -- of 8 values where units have 20 rows: 8 of one group, the root of 8^2 + 8^2 + 4^2 of several, and as much again of replaced units

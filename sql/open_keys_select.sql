@@ -1,5 +1,5 @@
 -- GROUP BY of a column that nobody has listed: its groups are the values that enough rows have.
--- Noise of epsilon 300 is below 1/2 but for a chance below 1e-11 for each count.
+-- Noise of epsilon 300 reaches 1/2 with a probability below 1e-11 for each count.
 \getenv here PG_ABS_SRCDIR
 \set set_up :here /test/regress/set_up.sql
 \i :set_up

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "utils/builtins.h"
 
 #include "ask/keys_call.h"

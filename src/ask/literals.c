@@ -18,10 +18,10 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "server/arguments.h"
 #include "ask/comparisons.h"
 #include "ask/literals.h"
 #include "server/access.h"
+#include "server/arguments.h"
 #include "server/values.h"
 
 char *
@@ -202,12 +202,6 @@ tell_position(void *argument)
 	internalerrposition(character_position(r->text, r->position));
 }
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* A number that is written with a fraction or an exponent and yet is whole is an integer. */
 static bool
 read_integer(Oid type, const char *text, Datum *value)
@@ -226,9 +220,6 @@ read_integer(Oid type, const char *text, Datum *value)
 static bool
 read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *error)
 {
-	Oid			input;
-	Oid			parameter;
-
 	if ((literal->kind == PE_LITERAL_NUMBER && !pe_type_is_number(type)) ||
 		(literal->kind == PE_LITERAL_BOOLEAN && type != BOOLOID))
 	{
@@ -238,7 +229,7 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 			snprintf(error->hint, sizeof(error->hint), "Put it into single quotes.");
 		return false;
 	}
-	if (is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
+	if (pe_type_is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
 	{
 		if (read_integer(type, literal->text, value))
 			return true;
@@ -246,8 +237,7 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 				 format_type_be(type));
 		return false;
 	}
-	getTypeInputInfo(type, &input, &parameter);
-	*value = OidInputFunctionCall(input, unconstify(char *, literal->text), parameter, -1);
+	*value = pe_datum_of_text(type, unconstify(char *, literal->text));
 	if (pe_datum_is_finite(type, *value))
 		return true;
 	snprintf(error->message, sizeof(error->message), "a literal must be finite");

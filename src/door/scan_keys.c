@@ -306,9 +306,15 @@ compare_keys(const void *a, const void *b, void *argument)
 }
 
 static bool
+has_cell(const pe_key_question *question)
+{
+	return question->domain != NULL && question->domain->attributes > 0;
+}
+
+static bool
 is_of_several(const pe_key_question *question)
 {
-	return question->opens > 1 || (question->domain != NULL && question->domain->attributes > 0);
+	return question->opens > 1 || has_cell(question);
 }
 
 /* Takes so many bytes of a name. */
@@ -334,7 +340,7 @@ take_values(const pe_key_question *question, const pe_key_name *name, found_key 
 		key->value[0] = pe_datum_of_key(question->columns[0].type, name->bytes, name->size);
 		return;
 	}
-	if (question->domain != NULL && question->domain->attributes > 0)
+	if (has_cell(question))
 		memcpy(&key->cell, take_bytes(name, &at, sizeof(key->cell)), sizeof(key->cell));
 	for (int i = 0; i < question->opens; i++)
 	{
@@ -387,7 +393,7 @@ text_of_several(const pe_key_question *question, const found_key *key)
 	Datum		element[1 + PE_KEY_COLUMNS];
 	int			elements = 0;
 
-	if (question->domain != NULL && question->domain->attributes > 0)
+	if (has_cell(question))
 		element[elements++] = CStringGetTextDatum(psprintf("%d", key->cell));
 	for (int i = 0; i < question->opens; i++)
 		element[elements++] = CStringGetTextDatum(text_of_value(question->columns[i].type, key->value[i]));

@@ -27,12 +27,6 @@
 #include "server/compat.h"
 #include "server/values.h"
 
-static bool
-is_text(Oid type)
-{
-	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-}
-
 /* ------------------------------------------------------------------
  * A value that is no level
  * ------------------------------------------------------------------
@@ -189,9 +183,9 @@ find_value(pe_sight *s, const pe_public_attribute *a, Datum *value)
 			*value = whole_outside(s, a);
 			return true;
 		default:
-			if (!is_text(a->type) && !a->whole)
+			if (!pe_type_is_text(a->type) && !a->whole)
 				return find_label(s, a, value);
-			*value = is_text(a->type) ? text_outside(s, a, false) : whole_outside(s, a);
+			*value = pe_type_is_text(a->type) ? text_outside(s, a, false) : whole_outside(s, a);
 			return true;
 	}
 }
@@ -207,21 +201,15 @@ pe_levels_find_outside(pe_sight *s, int attribute)
 		return;
 	o->isnull = !find_value(s, a, &o->value);
 	o->only = !o->isnull && a->ordered + 1 == values_of_type(a->type);
-	if (is_text(a->type))
+	if (pe_type_is_text(a->type))
 		o->shown = text_outside(s, a, true);
-	o->shown_null = !is_text(a->type);
+	o->shown_null = !pe_type_is_text(a->type);
 }
 
 /* ------------------------------------------------------------------
  * Comparisons with levels
  * ------------------------------------------------------------------
  */
-
-static bool
-is_whole_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
 
 /* Whether a cast gives another value for each value. */
 static bool
@@ -240,7 +228,7 @@ is_injective(const pe_sight *s, const FuncExpr *f)
 		case INT8OID:
 			return from == INT2OID || from == INT4OID;
 		case NUMERICOID:
-			return is_whole_number(from);
+			return pe_type_is_integer(from);
 		case FLOAT8OID:
 			return from == INT2OID || from == INT4OID || from == FLOAT4OID;
 		default:

@@ -16,10 +16,9 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "ask/ask_blocks.h"
 #include "fdw/open_keys.h"
 #include "fdw/table_options.h"
-#include "server/settings.h"
+#include "server/values.h"
 
 /* ------------------------------------------------------------------
  * The column
@@ -120,17 +119,14 @@ static Node *
 counted_as_rows(Node *e, void *argument)
 {
 	const pe_open_keys *k = argument;
-	Aggref	   *aggregate;
+	Node	   *counted;
 
 	if (e == NULL)
 		return NULL;
 	e = expression_tree_mutator(e, counted_as_rows, argument);
-	if (!IsA(e, Aggref) || ((Aggref *) e)->aggdistinct != NIL || list_length(((Aggref *) e)->args) != 1)
-		return e;
-	aggregate = (Aggref *) e;
-	if (is_open_group(k, pe_sight_open_column(k->sight, (Node *) linitial_node(TargetEntry, aggregate->args)->expr)) &&
-		strcmp(pe_names_function(k->sight->names, aggregate->aggfnoid)->name, "count") == 0)
-		linitial_node(TargetEntry, aggregate->args)->expr = (Expr *) makeBoolConst(true, false);
+	counted = IsA(e, Aggref) ? pe_sight_counted(k->sight, (Aggref *) e) : NULL;
+	if (counted != NULL && is_open_group(k, pe_sight_open_column(k->sight, counted)))
+		linitial_node(TargetEntry, ((Aggref *) e)->args)->expr = (Expr *) makeBoolConst(true, false);
 	return e;
 }
 
@@ -171,13 +167,24 @@ pe_open_keys_has(const pe_open_keys *k, const TargetEntry *entry)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_long(const pe_public_open *column)
+/* The most bytes of a text, as far as a key's length matters; of other types none. */
+static int
+text_bytes(const pe_public_open *column)
 {
 	int			most = column->typmod >= VARHDRSZ ? column->typmod - VARHDRSZ : PG_INT32_MAX;
 
-	return (column->type == TEXTOID || column->type == VARCHAROID || column->type == BPCHAROID) &&
-		most > PE_KEY_MOST / 4;
+	return pe_type_is_text(column->type) ? 4 * Min(most, PE_KEY_MOST) : 0;
+}
+
+/* Whether values of a column may be left out for their length, together with those of the others. */
+static bool
+is_long(const pe_open_keys *k, int column)
+{
+	int			most = 0;
+
+	for (int i = 0; i < k->opens; i++)
+		most += text_bytes(k->column[i]);
+	return text_bytes(k->column[column]) > 0 && most > PE_KEY_MOST;
 }
 
 /* Whether WHERE leaves rows without a value. */
@@ -190,29 +197,36 @@ has_nulls(const pe_open_keys *k, int column, const pe_condition *where)
 	return !k->column[column]->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
 }
 
+/* Whether a key is of several columns. */
+static bool
+is_together(const pe_open_keys *k)
+{
+	return k->opens > 1 || k->besides > 0;
+}
+
 /* What PostgreSQL would group too. */
 static void
 tell_left_out(const pe_open_keys *k, const pe_condition *where)
 {
-	bool		together = k->opens > 1 || k->besides > 0;
-
 	for (int i = 0; i < k->opens; i++)
+	{
 		if (has_nulls(k, i, where))
 			ereport(NOTICE,
 					(errmsg("rows without a value of \"%s\" are in no group", name_of(k, i)),
 					 errdetail("Groups are the values that enough rows have.")));
-		else if (is_long(k->column[i]))
+		if (is_long(k, i))
 			ereport(NOTICE,
-					(together
+					(is_together(k)
 					 ? errmsg("values of \"%s\" that are, beside the others, longer than %d bytes are in no group",
 							  name_of(k, i), PE_KEY_MOST)
 					 : errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k, i), PE_KEY_MOST),
 					 errdetail("Groups are the values that enough rows have.")));
+	}
 }
 
 /* A row is counted as a unit where it is one, or where each unit has one. */
 static void
-check_wanted(pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
+check_wanted(const pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
 {
 	bool		of_units = k->sight->declared->unit != NULL;
 	ListCell   *cell;
@@ -233,7 +247,6 @@ check_wanted(pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
 			pe_refuse_translation(psprintf("%s by a column whose values nobody has listed", (char *) lfirst(cell)),
 								  of_units ? "Answered is count(DISTINCT ...) of units."
 								  : "Answered is count(*), without FILTER.");
-		k->counted = of_units ? psprintf("count(DISTINCT %s)", quote_identifier(k->sight->declared->unit)) : "count(*)";
 	}
 }
 
@@ -311,7 +324,7 @@ read_values(pe_open_keys *k)
 	k->value = palloc_extended(((Size) keys * k->opens + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	k->cell = palloc0((keys + 1) * sizeof(int32));
 	for (int32 i = 0; i < keys; i++)
-		if (k->opens > 1 || k->besides > 0)
+		if (is_together(k))
 			read_together(k, i);
 		else
 			read_value(k, i, 0, k->call.keys.key[i].key);
@@ -395,20 +408,10 @@ pe_open_keys_request_text(const pe_open_keys *k)
 char *
 pe_open_keys_quote_text(const pe_open_keys *k)
 {
-	const pe_asked *asked = &k->call.asked;
-	double		left;
-	StringInfoData text;
+	const char *unit = k->sight->declared->unit;
+	const char *counted = unit != NULL ? psprintf("count(DISTINCT %s)", quote_identifier(unit)) : "count(*)";
 
-	initStringInfo(&text);
-	appendStringInfo(&text, "epsilon %.3g and delta %.3g, standard error of %s %.3g; a value is shown from a noisy "
-					 "count of %.4g on", pe_plan_epsilon(asked->plan), k->call.delta, k->counted, k->call.stderr_,
-					 pe_key_call_threshold(&k->call));
-	if (k->call.replays)
-		appendStringInfoString(&text, "; paid already: free");
-	else if (pe_settings_reuse_only())
-		appendStringInfoString(&text, "; not paid: pg_epsilon.reuse = only refuses it");
-	else
-		appendStringInfoString(&text, pe_asked_fits(asked, false, &left)
-							   ? "; would be charged" : "; does not fit the budget");
-	return text.data;
+	return psprintf("epsilon %.3g and delta %.3g, standard error of %s %.3g; a value is shown from a noisy count of "
+					"%.4g on", pe_plan_epsilon(k->call.asked.plan), k->call.delta, counted, k->call.stderr_,
+					pe_key_call_threshold(&k->call));
 }

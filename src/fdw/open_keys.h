@@ -25,7 +25,6 @@ typedef struct pe_open_keys
 	AttrNumber	number[PE_KEY_COLUMNS];	/* of the foreign table's columns */
 	List	   *targets;		/* of the plan, without those that are made of these columns */
 	int			besides;		/* attributes that groups are by, too */
-	const char *counted;		/* what is counted, as SQL has it */
 	pe_key_call call;
 	Datum	   *value;			/* of each key the columns', once it is answered */
 	int32	   *cell;			/* and the number of the attributes' cell */
@@ -54,7 +53,7 @@ extern pe_aggregate_result pe_open_keys_sum(const pe_open_keys *keys, const List
 /* The value of an expression of one of the columns for a key. */
 extern Datum pe_open_keys_value(const pe_open_keys *keys, const TargetEntry *entry, int32 key, bool *isnull);
 
-/* The request as a call of dp.keys, and what it costs, for EXPLAIN. */
+/* The request as a call of dp.keys, and its cost, error and threshold, for EXPLAIN. */
 extern char *pe_open_keys_request_text(const pe_open_keys *keys);
 extern char *pe_open_keys_quote_text(const pe_open_keys *keys);
 

@@ -56,18 +56,6 @@ add_value(compared *c, Datum value)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_text(Oid type)
-{
-	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-}
-
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /*
  * Whether a constant is a value of the column.  One that is none, such as 70000 of a smallint, needs no level: no row
  * equals it.
@@ -75,7 +63,7 @@ is_integer(Oid type)
 static bool
 is_value(Oid column, Oid type, Datum constant)
 {
-	if (is_integer(column) && is_integer(type))
+	if (pe_type_is_integer(column) && pe_type_is_integer(type))
 	{
 		int64		number = pe_point_of_datum(type, constant).i;
 		int64		most = column == INT2OID ? PG_INT16_MAX : column == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
@@ -89,23 +77,20 @@ is_value(Oid column, Oid type, Datum constant)
 static bool
 is_comparable(Oid column, Oid type)
 {
-	return column == type || (is_text(column) && is_text(type)) || (is_integer(column) && is_integer(type)) ||
-		(column == NUMERICOID && is_integer(type));
+	return column == type || (pe_type_is_text(column) && pe_type_is_text(type)) ||
+		((pe_type_is_integer(column) || column == NUMERICOID) && pe_type_is_integer(type));
 }
 
 static Datum
 value_of(Oid column, Oid type, Datum constant)
 {
 	Oid			output;
-	Oid			input;
-	Oid			parameter;
 	bool		varlena;
 
 	if (column == type)
 		return constant;
 	getTypeOutputInfo(type, &output, &varlena);
-	getTypeInputInfo(column, &input, &parameter);
-	return OidInputFunctionCall(input, OidOutputFunctionCall(output, constant), parameter, -1);
+	return pe_datum_of_text(column, OidOutputFunctionCall(output, constant));
 }
 
 /* Adds a constant, or each of an array of them; false: it is of another type. */
@@ -165,27 +150,20 @@ static bool
 find_comparisons(Node *e, void *argument)
 {
 	finding    *f = argument;
+	Node	   *tested = NULL;
+	int			open;
 
 	if (e == NULL)
 		return false;
 	if (IsA(e, OpExpr) || IsA(e, DistinctExpr) || IsA(e, ScalarArrayOpExpr))
 		find_comparison(f, e);
 	else if (IsA(e, NullTest))
-	{
-		int			open = pe_sight_open_column(f->sight, (Node *) ((NullTest *) e)->arg);
-
-		if (open >= 0)
-			f->of[open].is_compared = true;
-	}
-	else if (IsA(e, Aggref) && ((Aggref *) e)->aggdistinct == NIL && list_length(((Aggref *) e)->args) == 1 &&
-			 strcmp(pe_names_function(f->sight->names, ((Aggref *) e)->aggfnoid)->name, "count") == 0)
-	{
-		Node	   *x = (Node *) linitial_node(TargetEntry, ((Aggref *) e)->args)->expr;
-		int			open = pe_sight_open_column(f->sight, x);
-
-		if (open >= 0)
-			f->of[open].is_compared = true;
-	}
+		tested = (Node *) ((NullTest *) e)->arg;
+	else if (IsA(e, Aggref))
+		tested = pe_sight_counted(f->sight, (Aggref *) e);
+	open = tested != NULL ? pe_sight_open_column(f->sight, tested) : -1;
+	if (open >= 0)
+		f->of[open].is_compared = true;
 	return expression_tree_walker(e, find_comparisons, argument);
 }
 
@@ -193,17 +171,13 @@ find_comparisons(Node *e, void *argument)
 static bool
 any_value(Oid type, Datum *value)
 {
-	const char *text = is_text(type) ? "" : type == BOOLOID ? "false" : type == UUIDOID
+	const char *text = pe_type_is_text(type) ? "" : type == BOOLOID ? "false" : type == UUIDOID
 		? "00000000-0000-0000-0000-000000000000" : pe_type_is_time(type) ? "2000-01-01"
 		: pe_type_is_number(type) ? "0" : NULL;
-	Oid			input;
-	Oid			parameter;
 
-	if (text == NULL)
-		return false;
-	getTypeInputInfo(type, &input, &parameter);
-	*value = OidInputFunctionCall(input, (char *) text, parameter, -1);
-	return true;
+	if (text != NULL)
+		*value = pe_datum_of_text(type, (char *) text);
+	return text != NULL;
 }
 
 static void

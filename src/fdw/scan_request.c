@@ -1376,34 +1376,35 @@ pe_select_rehearses(const pe_select *s)
 	return pe_select_rehearsal_text(s) != NULL;
 }
 
-char *
-pe_select_quote_text(const pe_select *s)
+static char *
+quote_of_aggregates(const pe_select *s)
 {
-	const pe_asked *asked = &s->call.aggregation->asked;
-	double		left;
-	double	   *errors;
-	double		error;
+	double	   *errors = errors_of(s, false);
+	double		error = first_error(s, false);
 	int			last = s->call.call.request.sums.aggregates - 1;
 	StringInfoData text;
 
-	if (s->keys != NULL)
-		return pe_open_keys_quote_text(s->keys);
-	if (s->cube != NULL)
-		return quote_of_cube(s);
-	errors = errors_of(s, false);
-	error = first_error(s, false);
 	initStringInfo(&text);
-	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
+	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(s->call.aggregation->asked.plan));
 	if (!isnan(error))
 		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.call.request.sums.aggregate[0], error);
 	if (s->counts_dropped)
 		appendStringInfo(&text, ", of %s %.3g", s->call.call.request.sums.aggregate[last], errors[last]);
-	if (pe_aggregate_call_is_paid(&s->call))
-		appendStringInfoString(&text, "; paid already: free");
-	else if (pe_settings_reuse_only())
-		appendStringInfoString(&text, "; not paid: pg_epsilon.reuse = only refuses it");
-	else
-		appendStringInfoString(&text, pe_asked_fits(asked, false, &left)
-							   ? "; would be charged" : "; does not fit the budget");
 	return text.data;
+}
+
+char *
+pe_select_quote_text(const pe_select *s)
+{
+	pe_payment	payment;
+	char	   *quote;
+	double		left;
+
+	if (s->cube != NULL)
+		return quote_of_cube(s);
+	payment = pe_select_payment(s);
+	quote = s->keys != NULL ? pe_open_keys_quote_text(s->keys) : quote_of_aggregates(s);
+	return psprintf("%s; %s", quote, payment.is_paid ? "paid already: free"
+					: pe_settings_reuse_only() ? "not paid: pg_epsilon.reuse = only refuses it"
+					: pe_asked_fits(payment.asked, false, &left) ? "would be charged" : "does not fit the budget");
 }

@@ -271,12 +271,6 @@ pe_sight_attribute(const pe_sight *s, int number)
 }
 
 static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_lossless(const pe_sight *s, Oid function)
 {
 	static const char *const names[] = {"int4", "int8", "numeric", "float8"};
@@ -297,8 +291,8 @@ widens(const pe_sight *s, const FuncExpr *function)
 	if (list_length(function->args) != 1 || !is_lossless(s, function->funcid))
 		return false;
 	from = exprType(linitial(function->args));
-	if (is_integer(from))
-		return !is_integer(function->funcresulttype) ||
+	if (pe_type_is_integer(from))
+		return !pe_type_is_integer(function->funcresulttype) ||
 			pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }
@@ -350,6 +344,15 @@ pe_sight_open_column(const pe_sight *s, Node *e)
 {
 	e = pe_sight_bare(s, e);
 	return IsA(e, Var) && ((Var *) e)->varattno > 0 ? s->open_of[((Var *) e)->varattno - 1] : -1;
+}
+
+Node *
+pe_sight_counted(const pe_sight *s, const Aggref *aggregate)
+{
+	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
+
+	return function->builtin && strcmp(function->name, "count") == 0 && aggregate->aggdistinct == NIL &&
+		list_length(aggregate->args) == 1 ? (Node *) linitial_node(TargetEntry, aggregate->args)->expr : NULL;
 }
 
 /* ------------------------------------------------------------------

@@ -112,6 +112,9 @@ extern int	pe_sight_column(const pe_sight *sight, Node *expression);
 /* The place among the open columns of an expression that is one and nothing else; -1: it is none. */
 extern int	pe_sight_open_column(const pe_sight *sight, Node *expression);
 
+/* x of PostgreSQL's own count(x), without DISTINCT; NULL: the aggregate is another one. */
+extern Node *pe_sight_counted(const pe_sight *sight, const Aggref *aggregate);
+
 /* Whether values that are not equal are not equal as another type either. */
 extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);
 

@@ -24,10 +24,9 @@ is_unit(const pe_sight *s, Node *e)
 static bool
 counts_unit(const pe_sight *s, const Aggref *aggregate)
 {
-	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
+	Node	   *counted = pe_sight_counted(s, aggregate);
 
-	return function->builtin && strcmp(function->name, "count") == 0 && aggregate->aggdistinct == NIL &&
-		list_length(aggregate->args) == 1 && is_unit(s, (Node *) linitial_node(TargetEntry, aggregate->args)->expr);
+	return counted != NULL && is_unit(s, counted);
 }
 
 static void

@@ -99,12 +99,6 @@ set_last(declaration *d, FunctionCallInfo fcinfo, int n)
 		: pe_type_is_time(d->type);
 }
 
-static bool
-is_text(Oid type)
-{
-	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-}
-
 static void
 refuse_bins(const declaration *d)
 {
@@ -115,7 +109,7 @@ refuse_bins(const declaration *d)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
-			 is_text(d->type)
+			 pe_type_is_text(d->type)
 			 ? errhint("Declare its levels instead. If it holds numbers, make a column of them and declare that: "
 					   "ALTER TABLE %s ADD COLUMN %s numeric GENERATED ALWAYS AS (%s::numeric) STORED.",
 					   table, quote_identifier(psprintf("%s_number", d->column)), column)
@@ -185,7 +179,7 @@ refuse_duplicate(const declaration *d)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("level \"%.*s\" of attribute \"%s\" is given twice", pe_shown_size(level), level, d->column),
-			 d->literal && is_text(d->type)
+			 d->literal && pe_type_is_text(d->type)
 			 ? errhint("Commas part the levels of an array literal: "
 					   "one that has a comma in it stands in double quotes there, '{\"a, b\",c}'.") : 0));
 }
@@ -536,17 +530,7 @@ list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
 static Datum
 parse_value(const declaration *d, char *text)
 {
-	Oid			input;
-	Oid			parameter;
-
-	getTypeInputInfo(d->type, &input, &parameter);
-	return OidInputFunctionCall(input, text, parameter, -1);
-}
-
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
+	return pe_datum_of_text(d->type, text);
 }
 
 /* An edge in the column's type; a fraction between integers is rounded up. */
@@ -555,7 +539,7 @@ parse_edge(const declaration *d, char *text)
 {
 	Datum		number;
 
-	if (!is_integer(d->type))
+	if (!pe_type_is_integer(d->type))
 		return parse_value(d, text);
 	number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	if (!pe_datum_is_finite(NUMERICOID, number))

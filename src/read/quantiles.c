@@ -328,13 +328,9 @@ shown(const call *c, Datum value)
 static Datum
 value_of_text(const call *c, char *text)
 {
-	Oid			input;
-	Oid			parameter;
-
 	if (!c->as_text)
 		return Float8GetDatum(pe_number_of_text(c->column->type, text));
-	getTypeInputInfo(c->column->type, &input, &parameter);
-	return shown(c, OidInputFunctionCall(input, text, parameter, -1));
+	return shown(c, pe_datum_of_text(c->column->type, text));
 }
 
 /* Whole units, rounded down: a day for dates. */

@@ -65,20 +65,21 @@ pe_type_key(Oid type, pe_key *key)
 }
 
 bool
+pe_type_is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+bool
 pe_type_is_number(Oid type)
 {
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
+	return pe_type_is_integer(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+bool
+pe_type_is_text(Oid type)
+{
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 }
 
 #define CATALOG_PREFIX "pg_catalog."
@@ -474,14 +475,20 @@ pe_number_of_datum(Oid type, Datum value)
 	}
 }
 
-double
-pe_number_of_text(Oid type, char *text)
+Datum
+pe_datum_of_text(Oid type, char *text)
 {
 	Oid			input;
 	Oid			parameter;
 
 	getTypeInputInfo(type, &input, &parameter);
-	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
+	return OidInputFunctionCall(input, text, parameter, -1);
+}
+
+double
+pe_number_of_text(Oid type, char *text)
+{
+	return pe_number_of_datum(type, pe_datum_of_text(type, text));
 }
 
 Datum

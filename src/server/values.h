@@ -28,8 +28,10 @@ extern char *pe_type_name(Oid type);
 /* Whether a base type can say when a row arrived: date, timestamp or timestamptz. */
 extern bool pe_type_is_time(Oid base);
 
-/* Whether a base type is one of numbers. */
+/* Whether a base type is one of numbers, of whole ones, of texts. */
 extern bool pe_type_is_number(Oid type);
+extern bool pe_type_is_integer(Oid type);
+extern bool pe_type_is_text(Oid type);
 
 /* A value whose key is an integer; type: a base type. */
 extern int64 pe_int_of_datum(Oid type, Datum value);
@@ -80,7 +82,8 @@ extern double pe_number_of_datum(Oid type, Datum value);
 /* The same of a numeric. */
 extern double pe_number_of_numeric(Datum value);
 
-/* The same of a value in the input form of its type. */
+/* A value in the input form of its type, and as a number. */
+extern Datum pe_datum_of_text(Oid type, char *text);
 extern double pe_number_of_text(Oid type, char *text);
 
 /* The value of a point whose key is an integer; an error if the type cannot hold it. */

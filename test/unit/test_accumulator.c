@@ -1220,7 +1220,7 @@ distinct_one_by_one(const lost_row *rows, int count, int group)
 	return distinct;
 }
 
-/* What a unit adds is at least 0 in each group, and at most k in all groups together, whatever the other units have. */
+/* What a unit adds, to any other units, is at least 0 in each group and at most k in all groups together. */
 static void
 test_distinct(void **unused)
 {

@@ -421,6 +421,24 @@ static double least = 1;		/* that is lost of it under substitute */
 static double worst = 1;		/* a sensitivity over that of all neighbours */
 static double exact_parts;
 
+static void
+forget_found(void)
+{
+	closest = 0;
+	least = worst = 1;
+	exact_parts = 0;
+}
+
+/* Neither the sensitivity nor the cost could be smaller. */
+static void
+check_found(const char *what)
+{
+	printf("%s: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost, at least %.3f of substitute\n",
+		   what, worst, exact_parts, closest, least);
+	assert_true(closest > 1 - 1e-5);
+	assert_true(exact_parts > 10);
+}
+
 /* No neighbours differ by more than the sensitivity, and all parts together lose at most the cost. */
 static void
 check(trial *t, pe_neighbours neighbours, pe_accounting accounting)
@@ -526,11 +544,8 @@ test_rows(void **state)
 			}
 			check_all(&t);
 		}
-	printf("rows: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost, at least %.3f of substitute\n",
-		   worst, exact_parts, closest, least);
 	/* the bounds of a count, a value and a square are reached in one row */
-	assert_true(closest > 1 - 1e-5);
-	assert_true(exact_parts > 10);
+	check_found("rows");
 }
 
 /* Rows without a number beside all: together they lose no more than the cost, and rows of each kind may lose all of it. */
@@ -642,6 +657,13 @@ test_shares_of_rows(void **state)
 	assert_false(pe_plan_shares_hold(part, PE_MOST_LACKS + 1));
 	part[1].share = 0;
 	assert_false(pe_plan_shares_hold(part, 2));
+	/* values, people and rows that are left out take from the share of all others */
+	for (int kind = 0; kind < 3; kind++)
+	{
+		part[0] = (pe_plan_part) {.share = PE_WHOLE_SHARE, .distinct = kind == 0, .cells = kind == 1, .lost = kind == 2};
+		part[1] = (pe_plan_part) {.share = 1, .needs = 1};
+		assert_false(pe_plan_shares_hold(part, 2));
+	}
 }
 
 /*
@@ -690,9 +712,7 @@ static void
 test_units(void **state)
 {
 	(void) state;
-	closest = 0;
-	least = worst = 1;
-	exact_parts = 0;
+	forget_found();
 	for (int round = 0; round < fewer(30, 10); round++)
 		for (int k = 1; k <= 2; k++)
 			for (int m = 1; m <= 3; m++)
@@ -706,10 +726,7 @@ test_units(void **state)
 				add_part(&t, k == 1 ? value : one, 0, identity);
 				check_all(&t);
 			}
-	printf("people: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost, at least %.3f of substitute\n",
-		   worst, exact_parts, closest, least);
-	assert_true(closest > 1 - 1e-5);
-	assert_true(exact_parts > 10);
+	check_found("people");
 }
 
 /* Rows that the cut left out, at most c of a unit, beside rows, values and people: who has some has k that count. */
@@ -717,9 +734,7 @@ static void
 test_lost(void **state)
 {
 	(void) state;
-	closest = 0;
-	worst = 1;
-	exact_parts = 0;
+	forget_found();
 	for (int round = 0; round < fewer(30, 10); round++)
 		for (int k = 1; k <= 2; k++)
 			for (int c = 1; c <= 3; c++)
@@ -735,10 +750,7 @@ test_lost(void **state)
 					add_part(&t, (pe_sum) {.kind = PE_SUM_UNITS, .most = 1}, 1, identity);
 				check_all(&t);
 			}
-	printf("left out: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
-		   worst, exact_parts, closest);
-	assert_true(closest > 1 - 1e-5);
-	assert_true(exact_parts > 10);
+	check_found("left out");
 }
 
 /* Values that occur, beside rows, numbers and people: each of a unit's rows may have one that no other row has. */
@@ -746,9 +758,7 @@ static void
 test_distinct(void **state)
 {
 	(void) state;
-	closest = 0;
-	worst = 1;
-	exact_parts = 0;
+	forget_found();
 	for (int round = 0; round < fewer(30, 10); round++)
 		for (int k = 1; k <= 2; k++)
 		{
@@ -765,10 +775,7 @@ test_distinct(void **state)
 				add_part(&t, (pe_sum) {.kind = PE_SUM_UNITS, .most = 1}, 1, identity);
 			check_all(&t);
 		}
-	printf("values: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
-		   worst, exact_parts, closest);
-	assert_true(closest > 1 - 1e-5);
-	assert_true(exact_parts > 10);
+	check_found("values");
 }
 
 #define MOST_VALUES 3
