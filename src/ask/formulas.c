@@ -22,7 +22,7 @@
 static bool
 is_whole(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+	return pe_type_is_integer(type) || type == DATEOID;
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
@@ -201,19 +201,6 @@ power_of(int base, int exponent, const char *text)
 	return power;
 }
 
-static pe_i128
-common_divisor(pe_i128 a, pe_i128 b)
-{
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* What one step of all factors of a term is worth: 10^-decimals 2^-bits. */
 typedef struct unit
 {
@@ -261,7 +248,7 @@ find_units(integers *n, const pe_sums *sums, const pe_formula *formula, const in
 
 		n->finest.decimals = Max(n->finest.decimals, u.decimals);
 		n->finest.bits = Max(n->finest.bits, u.bits);
-		n->below = product_of(n->below / common_divisor(n->below, term->coefficient.below), term->coefficient.below,
+		n->below = product_of(n->below / pe_common_divisor(n->below, term->coefficient.below), term->coefficient.below,
 							  n->text);
 	}
 }
@@ -295,7 +282,7 @@ add_monomial(integers *n, const pe_formula_term *term, const int *factor, pe_i12
 			m->factor[at] = m->factor[at - 1];
 		m->factor[at] = next;
 	}
-	n->common = common_divisor(coefficient, n->common);
+	n->common = pe_common_divisor(coefficient, n->common);
 	p->terms++;
 }
 

@@ -202,12 +202,6 @@ tell_position(void *argument)
 	internalerrposition(character_position(r->text, r->position));
 }
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* A number that is written with a fraction or an exponent and yet is whole is an integer. */
 static bool
 read_integer(Oid type, const char *text, Datum *value)
@@ -238,7 +232,7 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 			snprintf(error->hint, sizeof(error->hint), "Put it into single quotes.");
 		return false;
 	}
-	if (is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
+	if (pe_type_is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
 	{
 		if (read_integer(type, literal->text, value))
 			return true;
@@ -270,7 +264,7 @@ canonical_literal(Oid type, Datum value)
 	if (type == BOOLOID)
 		return pstrdup(DatumGetBool(value) ? "true" : "false");
 	getTypeOutputInfo(type, &output, &varlena);
-	if (type == FLOAT4OID || type == FLOAT8OID)
+	if (pe_type_is_float(type))
 		value = type == FLOAT4OID ? Float4GetDatum(DatumGetFloat4(value) + 0.0f)
 			: Float8GetDatum(DatumGetFloat8(value) + 0.0);
 	if (type == NUMERICOID)		/* 1.0 and 1.00 are one number */

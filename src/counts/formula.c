@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
+
 /* ------------------------------------------------------------------
  * Fractions
  * ------------------------------------------------------------------
@@ -15,23 +17,10 @@
 /* Numerators and denominators are below 2^100. */
 #define MOST ((pe_i128) 1 << 100)
 
-static pe_i128
-common_divisor(pe_i128 a, pe_i128 b)
-{
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 bool
 pe_rational_of(pe_i128 above, pe_i128 below, pe_rational *f)
 {
-	pe_i128		divisor = common_divisor(above, below);
+	pe_i128		divisor = pe_common_divisor(above, below);
 
 	if (below < 0)
 		divisor = -divisor;

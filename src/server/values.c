@@ -92,6 +92,18 @@ pe_type_name(Oid type)
 }
 
 bool
+pe_type_is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+bool
+pe_type_is_float(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID;
+}
+
+bool
 pe_type_is_time(Oid base)
 {
 	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;

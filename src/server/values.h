@@ -31,6 +31,10 @@ extern bool pe_type_is_time(Oid base);
 /* Whether a base type is one of numbers. */
 extern bool pe_type_is_number(Oid type);
 
+/* Whether a base type is one of whole numbers, or one of floating point. */
+extern bool pe_type_is_integer(Oid type);
+extern bool pe_type_is_float(Oid type);
+
 /* A value whose key is an integer; type: a base type. */
 extern int64 pe_int_of_datum(Oid type, Datum value);
 
