@@ -1,4 +1,4 @@
--- What the owner declares of the tables of tables.sql, and gives to role ann at a price at which noise is 0 but for little.
+-- What the owner declares of the tables of tables.sql, and gives to role ann at a price at which noise is small.
 SELECT dp.create_dataset(t, t, 1e5, unit => u, max_rows => n)
   FROM (VALUES ('census', NULL, NULL), ('survey', 'person', 2), ('sales', 'customer', 2), ('stays', 'patient', 3), ('logs', 'visitor', 2)) v(t, u, n);
 SELECT dp.add_attribute('census', 'age', 0, 90, 90, last => 'open'), dp.add_attribute('census', 'sex', '{female,male}'),
