@@ -564,9 +564,8 @@ pe_formula_attribute(const pe_formula *f)
  * ------------------------------------------------------------------
  */
 
-/* Decimals that a fraction has; -1: it has no end. */
-static int
-decimals_of(pe_rational f)
+int
+pe_rational_decimals(pe_rational f)
 {
 	int			twos = 0;
 	int			fives = 0;
@@ -600,7 +599,7 @@ write_digits(pe_text *t, pe_i128 number, int decimals)
 static bool
 write_decimal(pe_text *t, pe_rational f)
 {
-	int			decimals = decimals_of(f);
+	int			decimals = pe_rational_decimals(f);
 	pe_i128		digits = f.above < 0 ? -f.above : f.above;
 	pe_i128		power = 1;
 

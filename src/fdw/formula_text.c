@@ -135,12 +135,11 @@ cast_text(pe_sight *s, FuncExpr *f)
 	if (list_length(f->args) != 1 || f->funcformat == COERCE_EXPLICIT_CALL)
 		return NULL;
 	from = exprType(linitial(f->args));
-	if ((pe_type_is_integer(from) && (pe_type_is_integer(f->funcresulttype) || f->funcresulttype == NUMERICOID ||
-							f->funcresulttype == FLOAT8OID)) ||
-		((pe_type_is_float(from) || from == NUMERICOID) &&
-		 (f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID)))
-		return text_of(s, linitial(f->args));
-	return NULL;
+	if (!pe_type_is_number(from) ||
+		!(f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID ||
+		  (pe_type_is_integer(from) && pe_type_is_integer(f->funcresulttype))))
+		return NULL;
+	return text_of(s, linitial(f->args));
 }
 
 static char *
