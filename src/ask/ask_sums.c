@@ -358,14 +358,15 @@ pe_column *
 pe_aggregation_next_number(pe_aggregation *g)
 {
 	int			n = g->needed.numbers;
+	pe_column  *column = &g->columns[g->groups + g->quantiles + g->watched + n];
 
 	if (n == PE_MAX_NUMBERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates are of too many columns"),
 				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
-	g->number_column[n] = &g->columns[g->groups + g->quantiles + g->watched + n];
-	return g->number_column[n];
+	g->number_column[n] = column;
+	return column;
 }
 
 static int
