@@ -353,13 +353,27 @@ number_of(const pe_column *column)
 	return number;
 }
 
+pe_column *
+pe_aggregation_next_number(pe_aggregation *g)
+{
+	int			n = g->needed.numbers;
+	pe_column  *column = &g->columns[g->groups + g->quantiles + g->watched + n];
+
+	if (n == PE_MAX_NUMBERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates are of too many columns"),
+				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+	g->number_column[n] = column;
+	return column;
+}
+
 static int
 find_number(pe_aggregation *g, const pe_aggregate *a, int i)
 {
 	char	   *name = a->column[i];
 	pe_sums    *sums = &g->needed;
-	int			count = g->groups + g->quantiles + g->watched;
-	pe_column  *column = &g->columns[count + sums->numbers];
+	pe_column  *column;
 	int			n = 0;
 
 	if (a->formula[i] != NULL)
@@ -368,14 +382,9 @@ find_number(pe_aggregation *g, const pe_aggregate *a, int i)
 		n++;
 	if (n < sums->numbers)
 		return n;
-	if (sums->numbers == PE_MAX_NUMBERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the aggregates are of too many columns"),
-				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+	column = pe_aggregation_next_number(g);
 	load_one(g, name, column);
 	check_number(column);
-	g->number_column[sums->numbers] = column;
 	sums->number[sums->numbers] = number_of(column);
 	return sums->numbers++;
 }

@@ -172,6 +172,9 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 /* Whether it is dp.histogram's: one count of all rows, by a method of choice. */
 extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
 
+/* The column of a number that is added next, for the caller to fill.  54000 if there are too many. */
+extern pe_column *pe_aggregation_next_number(pe_aggregation *aggregation);
+
 /*
  * Finds the strategies and shares; and makes the plan and the charge.  Not
  * inside PE_UNDONE: a computation reports its progress.

@@ -26,12 +26,6 @@
  */
 
 static bool
-is_float(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID;
-}
-
-static bool
 is_text(Oid type)
 {
 	return type == TEXTOID || type == VARCHAROID;
@@ -49,7 +43,7 @@ pe_compared_kind_of(Oid one, Oid other)
 	if (pe_type_is_integer(one) && pe_type_is_integer(other))
 		return PE_COMPARED_INTEGERS;
 	if (pe_type_is_number(one) && pe_type_is_number(other))
-		return is_float(one) || is_float(other) ? PE_COMPARED_FLOATS : PE_COMPARED_NUMERICS;
+		return pe_type_is_float(one) || pe_type_is_float(other) ? PE_COMPARED_FLOATS : PE_COMPARED_NUMERICS;
 	if (one == DATEOID && other == DATEOID)
 		return PE_COMPARED_DATES;
 	if ((is_local(one) && is_local(other)) || (one == TIMESTAMPTZOID && other == TIMESTAMPTZOID))

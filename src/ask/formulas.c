@@ -22,7 +22,7 @@
 static bool
 is_whole(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+	return pe_type_is_integer(type) || type == DATEOID;
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
@@ -84,17 +84,6 @@ decimals_of(const pe_aggregation *g, const pe_column *column, double lower, doub
 	return scale <= PE_FACTOR_DECIMALS && most * pow(10, scale) < PE_FACTOR_STEPS ? scale : -1;
 }
 
-/* Decimals of a number whose denominator has no prime factors but 2 and 5. */
-static int
-decimals_of_fraction(pe_rational f)
-{
-	int			decimals = 0;
-
-	for (pe_i128 power = 1; power % f.below != 0; power *= 10)
-		decimals++;
-	return decimals;
-}
-
 static void
 fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable *v, pe_operand *f)
 {
@@ -110,7 +99,7 @@ fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable 
 	f->binary = decimals < 0;
 	f->scale = f->binary ? pe_operand_binary_scale(f->lower, f->upper) : decimals;
 	if (v->fills && !f->binary)
-		f->scale = Max(f->scale, decimals_of_fraction(v->filling));
+		f->scale = Max(f->scale, pe_rational_decimals(v->filling));
 }
 
 static void
@@ -201,19 +190,6 @@ power_of(int base, int exponent, const char *text)
 	return power;
 }
 
-static pe_i128
-common_divisor(pe_i128 a, pe_i128 b)
-{
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* What one step of all factors of a term is worth: 10^-decimals 2^-bits. */
 typedef struct unit
 {
@@ -261,7 +237,7 @@ find_units(integers *n, const pe_sums *sums, const pe_formula *formula, const in
 
 		n->finest.decimals = Max(n->finest.decimals, u.decimals);
 		n->finest.bits = Max(n->finest.bits, u.bits);
-		n->below = product_of(n->below / common_divisor(n->below, term->coefficient.below), term->coefficient.below,
+		n->below = product_of(n->below / pe_common_divisor(n->below, term->coefficient.below), term->coefficient.below,
 							  n->text);
 	}
 }
@@ -295,7 +271,7 @@ add_monomial(integers *n, const pe_formula_term *term, const int *factor, pe_i12
 			m->factor[at] = m->factor[at - 1];
 		m->factor[at] = next;
 	}
-	n->common = common_divisor(coefficient, n->common);
+	n->common = pe_common_divisor(coefficient, n->common);
 	p->terms++;
 }
 
@@ -410,23 +386,18 @@ pe_formula_number(pe_aggregation *g, char *text, const pe_formula *formula)
 {
 	pe_sums    *sums = &g->needed;
 	int			n = number_there(g, text);
-	pe_column  *column = &g->columns[g->groups + g->quantiles + g->watched + sums->numbers];
+	pe_column  *column;
 	int			factor[PE_MAX_FACTORS];
 	integers	whole = {.text = text, .polynomial = palloc0(sizeof(pe_polynomial))};
 
 	if (n >= 0)
 		return n;
-	if (sums->numbers == PE_MAX_NUMBERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the aggregates are of too many columns"),
-				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+	column = pe_aggregation_next_number(g);
 	for (int v = 0; v < formula->variables; v++)
 		factor[v] = find_factor(g, &formula->variable[v]);
 	check_divisions(g, text, formula, factor);
 	find_integers(&whole, sums, formula, factor);
 	*column = column_of(g, text, formula, factor);
-	g->number_column[sums->numbers] = column;
 	sums->number[sums->numbers] = number_of(&whole, sums);
 	return sums->numbers++;
 }

@@ -260,7 +260,7 @@ canonical_literal(Oid type, Datum value)
 	if (type == BOOLOID)
 		return pstrdup(DatumGetBool(value) ? "true" : "false");
 	getTypeOutputInfo(type, &output, &varlena);
-	if (type == FLOAT4OID || type == FLOAT8OID)
+	if (pe_type_is_float(type))
 		value = type == FLOAT4OID ? Float4GetDatum(DatumGetFloat4(value) + 0.0f)
 			: Float8GetDatum(DatumGetFloat8(value) + 0.0);
 	if (type == NUMERICOID)		/* 1.0 and 1.00 are one number */

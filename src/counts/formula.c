@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
+
 /* ------------------------------------------------------------------
  * Fractions
  * ------------------------------------------------------------------
@@ -15,23 +17,10 @@
 /* Numerators and denominators are below 2^100. */
 #define MOST ((pe_i128) 1 << 100)
 
-static pe_i128
-common_divisor(pe_i128 a, pe_i128 b)
-{
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 bool
 pe_rational_of(pe_i128 above, pe_i128 below, pe_rational *f)
 {
-	pe_i128		divisor = common_divisor(above, below);
+	pe_i128		divisor = pe_common_divisor(above, below);
 
 	if (below < 0)
 		divisor = -divisor;
@@ -575,9 +564,8 @@ pe_formula_attribute(const pe_formula *f)
  * ------------------------------------------------------------------
  */
 
-/* Decimals that a fraction has; -1: it has no end. */
-static int
-decimals_of(pe_rational f)
+int
+pe_rational_decimals(pe_rational f)
 {
 	int			twos = 0;
 	int			fives = 0;
@@ -611,7 +599,7 @@ write_digits(pe_text *t, pe_i128 number, int decimals)
 static bool
 write_decimal(pe_text *t, pe_rational f)
 {
-	int			decimals = decimals_of(f);
+	int			decimals = pe_rational_decimals(f);
 	pe_i128		digits = f.above < 0 ? -f.above : f.above;
 	pe_i128		power = 1;
 

@@ -76,4 +76,7 @@ extern void pe_formula_write(pe_text *t, const pe_formula *formula);
 /* above / below, which is not 0; false if it does not fit. */
 extern bool pe_rational_of(pe_i128 above, pe_i128 below, pe_rational *fraction);
 
+/* How many decimals one has; -1: it has no end. */
+extern int	pe_rational_decimals(pe_rational fraction);
+
 #endif

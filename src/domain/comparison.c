@@ -82,19 +82,6 @@ pe_op_holds(pe_comparison_op op, int order)
  * ------------------------------------------------------------------
  */
 
-static pe_i128
-common_divisor(pe_i128 a, pe_i128 b)
-{
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 static bool
 fits(pe_i128 value)
 {
@@ -109,7 +96,7 @@ common_multiple(const int64_t *number, int count)
 
 	for (int i = 0; i < count && all != 0; i++)
 	{
-		all = all / common_divisor(all, number[i]) * number[i];
+		all = all / pe_common_divisor(all, number[i]) * number[i];
 		all = fits(all) ? all : 0;
 	}
 	return all;
@@ -129,7 +116,7 @@ pe_comparison_reduce(const int64_t above[3], const int64_t below[3], pe_comparis
 	{
 		whole[i] = (pe_i128) above[i] * (all / below[i]);
 		whole[i] = *mirrored ? -whole[i] : whole[i];
-		divisor = common_divisor(whole[i], divisor);
+		divisor = pe_common_divisor(whole[i], divisor);
 	}
 	for (int i = 0; i < 3; i++)
 	{
@@ -170,7 +157,7 @@ pe_decimal_quotient(const char *text, int64_t *above, int64_t *below)
 		else
 			any = true;
 	}
-	divisor = (int64_t) common_divisor(*above, *below);
+	divisor = (int64_t) pe_common_divisor(*above, *below);
 	*above = (negative ? -*above : *above) / divisor;
 	*below /= divisor;
 	return any;

@@ -25,7 +25,7 @@
 
 #include <stdbool.h>
 
-#include "base/mem.h"
+#include "base/integers.h"
 
 /* The cells, and how many they are. */
 enum

@@ -104,12 +104,6 @@ pe_comparison_reader_cell(const pe_comparison_reader *r, Datum a, bool a_null, D
  */
 
 static bool
-is_float(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID;
-}
-
-static bool
 goes_with(pe_comparison_how how, Oid type)
 {
 	pe_key		key;
@@ -119,7 +113,7 @@ goes_with(pe_comparison_how how, Oid type)
 		case PE_COMPARE_WHOLE:
 			return pe_type_key(type, &key) && key == PE_KEY_INT;
 		case PE_COMPARE_NUMERIC:
-			return pe_type_is_number(type) && !is_float(type);
+			return pe_type_is_number(type) && !pe_type_is_float(type);
 		case PE_COMPARE_FLOAT:
 			return pe_type_is_number(type);
 		case PE_COMPARE_BYTES:

@@ -38,18 +38,10 @@ static const quotient one = {1, 1};
 static bool
 reduce(pe_i128 above, pe_i128 below, quotient *q)
 {
-	pe_i128		a = above < 0 ? -above : above;
-	pe_i128		b = below;
+	pe_i128		divisor = pe_common_divisor(above, below);
 
-	while (b != 0)
-	{
-		pe_i128		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	*q = (quotient) {(int64) (above / a), (int64) (below / a)};
-	return q->above == above / a && q->below == below / a && q->above != PG_INT64_MIN;
+	*q = (quotient) {(int64) (above / divisor), (int64) (below / divisor)};
+	return q->above == above / divisor && q->below == below / divisor && q->above != PG_INT64_MIN;
 }
 
 static bool
@@ -87,7 +79,7 @@ static bool side_of(pe_sight *s, Node *e, side *f);
 static bool
 is_exact(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID;
+	return pe_type_is_integer(type) || type == NUMERICOID;
 }
 
 static bool
@@ -411,12 +403,6 @@ compare_plainly(pe_sight *s, Node *left, Node *right, Oid collation, pe_compared
 		 pe_names_is_bytewise(s->names, s->declared->attribute[b].collation));
 }
 
-static bool
-is_float(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID;
-}
-
 /* A comparison, whether its sides are exchanged, and whether each is NULL where its column is. */
 static bool
 find_compared(pe_sight *s, const OpExpr *o, pe_compared *c, bool *exchanged, bool *apart)
@@ -426,7 +412,7 @@ find_compared(pe_sight *s, const OpExpr *o, pe_compared *c, bool *exchanged, boo
 
 	*exchanged = false;
 	*apart = true;
-	if (is_float(exprType(left)) || is_float(exprType(right)))
+	if (pe_type_is_float(exprType(left)) || pe_type_is_float(exprType(right)))
 		return compare_floats(s, left, right, c, exchanged);
 	return compare_plainly(s, left, right, o->inputcollid, c) || compare_exactly(s, left, right, c, apart);
 }

@@ -11,20 +11,9 @@
 
 #include "ask/sums_call.h"
 #include "fdw/formula_text.h"
+#include "server/values.h"
 
 static char *text_of(pe_sight *s, Node *e);
-
-static bool
-is_whole(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
-is_number(Oid type)
-{
-	return is_whole(type) || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
-}
 
 /* Digits, in parentheses if there is a sign: NULL for NULL, NaN and infinities. */
 static char *
@@ -35,7 +24,7 @@ constant_text(pe_sight *s, Node *e)
 	Datum		value;
 	char	   *text;
 
-	if (!is_number(exprType(e)))
+	if (!pe_type_is_number(exprType(e)))
 		return NULL;
 	type = pe_names_type(s->names, exprType(e));
 	value = pe_sight_constant(s, e, &isnull);
@@ -107,7 +96,7 @@ static char *
 quotient_text(pe_sight *s, OpExpr *o)
 {
 	char	   *above = text_of(s, linitial(o->args));
-	char	   *below = above != NULL && !is_whole(o->opresulttype) && pe_sight_is_constant(lsecond(o->args))
+	char	   *below = above != NULL && !pe_type_is_integer(o->opresulttype) && pe_sight_is_constant(lsecond(o->args))
 		? divisor_text(s, lsecond(o->args)) : NULL;
 
 	return below != NULL ? psprintf("(%s / %s)", above, enclosed(below)) : NULL;
@@ -121,7 +110,7 @@ operator_text(pe_sight *s, OpExpr *o)
 	char	   *left;
 	char	   *right;
 
-	if (!operator->builtin || !is_number(o->opresulttype) || strlen(name) != 1 || strchr("+-*/", *name) == NULL)
+	if (!operator->builtin || !pe_type_is_number(o->opresulttype) || strlen(name) != 1 || strchr("+-*/", *name) == NULL)
 		return NULL;
 	if (list_length(o->args) == 1)
 	{
@@ -146,12 +135,11 @@ cast_text(pe_sight *s, FuncExpr *f)
 	if (list_length(f->args) != 1 || f->funcformat == COERCE_EXPLICIT_CALL)
 		return NULL;
 	from = exprType(linitial(f->args));
-	if ((is_whole(from) && (is_whole(f->funcresulttype) || f->funcresulttype == NUMERICOID ||
-							f->funcresulttype == FLOAT8OID)) ||
-		((from == FLOAT4OID || from == FLOAT8OID || from == NUMERICOID) &&
-		 (f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID)))
-		return text_of(s, linitial(f->args));
-	return NULL;
+	if (!pe_type_is_number(from) ||
+		!(f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID ||
+		  (pe_type_is_integer(from) && pe_type_is_integer(f->funcresulttype))))
+		return NULL;
+	return text_of(s, linitial(f->args));
 }
 
 static char *

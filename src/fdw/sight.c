@@ -1203,7 +1203,7 @@ pe_sight_of_nan(pe_sight *s, Node *test, int attribute, Datum *value, bool *isnu
 {
 	Oid			type = s->declared->attribute[attribute].type;
 	nan_value	n = {.sight = s, .expression = test, .attribute = attribute};
-	bool		found = (type == FLOAT4OID || type == FLOAT8OID) && succeeds(evaluate_nan, &n);
+	bool		found = pe_type_is_float(type) && succeeds(evaluate_nan, &n);
 
 	ResetExprContext(s->econtext);
 	*value = n.value;

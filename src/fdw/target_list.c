@@ -807,9 +807,7 @@ check_result(const translation *t)
 	const pe_target_of_select *target = t->target;
 	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
 
-	if (computed && !target->is_empty && target->type != INT2OID &&
-		target->type != INT4OID && target->type != INT8OID &&
-		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
+	if (computed && !target->is_empty && !pe_type_is_number(target->type))
 		refuse_aggregate(t);
 }
 

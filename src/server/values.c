@@ -71,9 +71,15 @@ pe_type_is_integer(Oid type)
 }
 
 bool
+pe_type_is_float(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID;
+}
+
+bool
 pe_type_is_number(Oid type)
 {
-	return pe_type_is_integer(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+	return pe_type_is_integer(type) || pe_type_is_float(type) || type == NUMERICOID;
 }
 
 bool

@@ -28,9 +28,10 @@ extern char *pe_type_name(Oid type);
 /* Whether a base type can say when a row arrived: date, timestamp or timestamptz. */
 extern bool pe_type_is_time(Oid base);
 
-/* Whether a base type is one of numbers, of whole ones, of texts. */
+/* Whether a base type is one of numbers, of whole ones, of floating point, of texts. */
 extern bool pe_type_is_number(Oid type);
 extern bool pe_type_is_integer(Oid type);
+extern bool pe_type_is_float(Oid type);
 extern bool pe_type_is_text(Oid type);
 
 /* A value whose key is an integer; type: a base type. */

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Private counts of rows in which two columns compare, where that is true in no row, in a random half of them and in all: it must not
 # show in the time.  Beside them a count with a test of one column, and the same statements on the rows, serial and interleaved.  The
-# table is frozen and in shared buffers.  Each private one is asked at another price, so that it is measured and no replay.  Printed
-# are the least milliseconds of the plain one and of the private one, the median of their ratios, and the quotient of the private
-# one with the one that is true in no row: of the least times, and the median of those of the same round.
+# table is frozen and in shared buffers.  Each private one is asked at another price, so that it is measured and no replay.
+# beside_first of scan.sh says what is printed.
 #
 #   ROWS=n     (default 4 million)
 #   ROUNDS=n   how often each is measured (default 7)
@@ -43,46 +42,9 @@ SQL
 is_round || sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
 end_of_preparation
 
-# A price that no other measurement has.
-price=$((3 * ${#statements[@]} * (${BENCH_ROUND:-1} - 1)))
-priced() { awk "BEGIN { print \"SET pg_epsilon.epsilon = \" 0.01 + $price * 1e-4 }"; }
-
-ask() {
-	price=$(($(cat "$price_file") + 1))
-	echo "$price" >"$price_file"
-	measure bench_analyst "${1/FROM FROM/FROM measured_view}" "$(priced)"
-}
 if is_round; then
-	price_file=$(mktemp) || exit 1
-	trap 'rm -f "$price_file"' EXIT
-	echo "$price" >"$price_file"
-	for statement in "${statements[@]}"; do
-		figure "${statement/ FROM FROM/}" ask "$statement"
-	done
+	figures measured_view
 	exit
 fi
-
-declare -A plains privates ratios sums
-for ((round = 0; round < ROUNDS; round++)); do
-	first=
-	for statement in "${statements[@]}"; do
-		price=$((price + 1))
-		plain=$(measure bench_owner "${statement/FROM FROM/FROM measured}" "$(priced)") || exit 1
-		private=$(measure bench_analyst "${statement/FROM FROM/FROM measured_view}" "$(priced)") || exit 1
-		[[ $statement != *_none ]] || first=
-		first=${first:-$private}
-		plains[$statement]+=" $plain"
-		privates[$statement]+=" $private"
-		ratios[$statement]+=" $(awk "BEGIN { print $private / $plain }")"
-		sums[$statement]+=" $(awk "BEGIN { print $private / $first }")"
-	done
-done
-first=
 echo "$ROWS rows: milliseconds of the plain one and the private one, their ratio, and the private one in that which is true in no row, of the least times and the median"
-for statement in "${statements[@]}"; do
-	# shellcheck disable=SC2086
-	time=$(least ${privates[$statement]})
-	[[ $statement != *_none ]] || first=$time
-	# shellcheck disable=SC2086
-	printf '%7.0f %7.0f  %.2f  %.2f %.2f  %s\n' "$(least ${plains[$statement]})" "$time" "$(median ${ratios[$statement]})" "$(awk "BEGIN { print $time / ${first:-$time} }")" "$(median ${sums[$statement]})" "${statement/ FROM FROM/}"
-done
+beside_first '*_none'

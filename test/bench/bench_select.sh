@@ -56,25 +56,9 @@ SQL
 is_round || sql -c 'VACUUM (FREEZE, ANALYZE) measured, of_units' -c 'SELECT count(*) FROM measured' -c 'SELECT count(*) FROM of_units' >/dev/null
 end_of_preparation
 
-# priced: a price that no other measurement has.  A rho is a whole number of nano-units, and prices differ by many of them: one
-# that is dearer is answered from no release.
-price=$((3 * ${#statements[@]} * (${BENCH_ROUND:-1} - 1)))
-priced() { awk "BEGIN { print \"SET pg_epsilon.epsilon = \" 0.01 + $price * 1e-4 }"; }
-
-# ask VIEW STATEMENT: milliseconds, at a price that is counted in a file: a shell of its own calls this
-ask() {
-	price=$(($(cat "$price_file") + 1))
-	echo "$price" >"$price_file"
-	measure bench_analyst "${2/FROM FROM/FROM $1}" "$(priced)"
-}
 if is_round; then
-	price_file=$(mktemp) || exit 1
-	trap 'rm -f "$price_file"' EXIT
 	for view in measured_view of_units_view; do
-		echo "$price" >"$price_file"
-		for statement in "${statements[@]}"; do
-			figure "$view: ${statement/ FROM FROM/}" ask "$view" "$statement"
-		done
+		figures "$view" "$view: "
 	done
 	exit
 fi
@@ -89,9 +73,7 @@ compare() {
 		privates=()
 		ratios=()
 		for ((round = 0; round < ROUNDS; round++)); do
-			price=$((price + 1))
-			plain=$(measure bench_owner "${statement/FROM FROM/FROM $relation}" "$(priced)") || exit 1
-			private=$(measure bench_analyst "${statement/FROM FROM/FROM $view}" "$(priced)") || exit 1
+			measure_both "$relation" "$view" "$statement"
 			plains+=("$plain")
 			privates+=("$private")
 			ratios+=("$(awk "BEGIN { print $private / $plain }")")
@@ -106,8 +88,9 @@ compare() {
 }
 
 over=0
+first_price
 compare "$ROWS rows without a unit" measured_view measured || over=1
-compare "$UNITS units, $(sql -c 'SELECT count(*) FROM of_units') rows, of which five count" of_units_view \
+compare "$UNITS units, $(sql -c 'SELECT count(*) FROM of_units') rows, five of each unit count" of_units_view \
 	'(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY unit) AS number FROM of_units) x WHERE number <= 5) y' || over=1
 [ "$over" = 0 ] || {
 	echo "A median of ratios is above its limit."

@@ -71,3 +71,69 @@ measure() {
 # least and median of the numbers given
 least() { printf '%s\n' "$@" | sort -g | head -n 1; }
 median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# ---- An array `statements`, in which FROM stands for the relation: private and plain ----
+
+# The price of each measurement is one that no other has, so that it is no replay.  A rho is a whole number of nano-units, and
+# prices differ by many of them: one that is dearer is answered from no release.
+first_price() { price=$((3 * ${#statements[@]} * (${BENCH_ROUND:-1} - 1))); }
+priced() { awk "BEGIN { print \"SET pg_epsilon.epsilon = \" 0.01 + $price * 1e-4 }"; }
+
+# ask VIEW STATEMENT: milliseconds, at a price that is counted in a file: a shell of its own calls this
+ask() {
+	price=$(($(cat "$price_file") + 1))
+	echo "$price" >"$price_file"
+	measure bench_analyst "${2/FROM FROM/FROM $1}" "$(priced)"
+}
+
+# figures VIEW [PREFIX]: a figure of each statement
+figures() {
+	local statement
+	first_price
+	price_file=$(mktemp) || exit 1
+	trap 'rm -f "$price_file"' EXIT
+	echo "$price" >"$price_file"
+	for statement in "${statements[@]}"; do
+		figure "${2:-}${statement/ FROM FROM/}" ask "$1" "$statement"
+	done
+	rm -f "$price_file"
+}
+
+# measure_both RELATION VIEW STATEMENT: milliseconds of the owner on the relation and of the analyst on the view, in $plain and $private
+measure_both() {
+	price=$((price + 1))
+	plain=$(measure bench_owner "${3/FROM FROM/FROM $1}" "$(priced)") || exit 1
+	private=$(measure bench_analyst "${3/FROM FROM/FROM $2}" "$(priced)") || exit 1
+}
+
+# beside_first PATTERN: ROUNDS times all statements on measured and measured_view, interleaved.  A line for each: the least
+# milliseconds of the plain one and of the private one, the median of their ratios, and the quotient of the private one with that
+# of the nearest statement above that matches PATTERN, or of the first: of the least times, and the median of those of a round.
+beside_first() {
+	local round statement plain private first time
+	local -A plains privates ratios quotients
+	first_price
+	for ((round = 0; round < ROUNDS; round++)); do
+		first=
+		for statement in "${statements[@]}"; do
+			measure_both measured measured_view "$statement"
+			# shellcheck disable=SC2053
+			[[ $statement != $1 ]] || first=
+			first=${first:-$private}
+			plains[$statement]+=" $plain"
+			privates[$statement]+=" $private"
+			ratios[$statement]+=" $(awk "BEGIN { print $private / $plain }")"
+			quotients[$statement]+=" $(awk "BEGIN { print $private / $first }")"
+		done
+	done
+	first=
+	for statement in "${statements[@]}"; do
+		# shellcheck disable=SC2086
+		time=$(least ${privates[$statement]})
+		# shellcheck disable=SC2053
+		[[ $statement != $1 ]] || first=
+		first=${first:-$time}
+		# shellcheck disable=SC2086
+		printf '%7.0f %7.0f  %.2f  %.2f %.2f  %s\n' "$(least ${plains[$statement]})" "$time" "$(median ${ratios[$statement]})" "$(awk "BEGIN { print $time / $first }")" "$(median ${quotients[$statement]})" "${statement/ FROM FROM/}"
+	done
+}

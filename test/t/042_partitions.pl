@@ -136,6 +136,20 @@ for my $wrong ([ limited(0, 9, 0), '0, grp, grp', '42804', 'no time' ], [ limite
 	refused($node, 'curator', "SELECT dp_internal.read_rows((SELECT $wrong->[0] FROM kinds WHERE kind = 'counts'), NULL, $wrong->[1]) FROM timed", $wrong->[2], "times that are limited: $wrong->[3]");
 }
 
+# ---- Two columns that are compared: readers of one column for each attribute refuse them ----
+
+my $domain = pack('a3C3aaq<3d<2', 'ped', 2, 0, 1, '<', 'w', 1, 1, 0, 1, 0);
+my $compared = unpack('H*', pack('L<', length $domain) . $domain) . '70657001010000000100000000020000010100000000';
+my $sized = unpack('H*', pack('q<', length($compared) / 2)) . $compared;
+# a model of test_spec ends with a selection of no attributes and its size: 18 bytes
+for my $case ([ "substring(test_spec(1, 0, true) FOR length(test_spec(1, 0, true)) - 18) || '\\x$sized'::bytea", 'NULL', '0, y, x, 1', 'a model' ],
+	[ "'\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<', 0, 0, 1, 0, 1 << 20)) ]}$compared'", 'test_cut(2, 0, 1)', '0, grp, 1', 'keys' ])
+{
+	my ($spec, $cut, $arguments, $what) = @$case;
+
+	refused($node, 'curator', "SELECT dp_internal.read_rows($spec, $cut, $arguments) FROM flat", '42804', "compared columns in $what");
+}
+
 # ---- A leaf on another server ----
 
 SKIP:

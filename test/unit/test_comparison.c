@@ -9,7 +9,10 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "domain/domain.h"
 #include "numbers.h"
@@ -121,6 +124,42 @@ bytes_compare_as_memcmp(void **state)
 		order = order != 0 ? (order > 0) - (order < 0) : (a_size > b_size) - (a_size < b_size);
 		assert_int_equal(pe_compare_bytes(a, a_size, b, b_size), order);
 	}
+}
+
+static sigjmp_buf at_fault;
+
+static void
+leave_fault(int number)
+{
+	(void) number;
+	siglongjmp(at_fault, 1);
+}
+
+/* Behind a first byte that differs there is memory that cannot be read. */
+static void
+bytes_behind_a_difference_are_read(void **state)
+{
+	size_t		page = (size_t) sysconf(_SC_PAGESIZE);
+	char	   *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction to = {.sa_handler = leave_fault};
+	struct sigaction segv;
+	struct sigaction bus;
+	volatile bool read = true;
+
+	(void) state;
+	assert_true(memory != MAP_FAILED && mprotect(memory + page, page, PROT_NONE) == 0);
+	memory[page - 1] = 'b';
+	(void) sigaction(SIGSEGV, &to, &segv);
+	(void) sigaction(SIGBUS, &to, &bus);
+	if (sigsetjmp(at_fault, 1) == 0)
+	{
+		(void) pe_compare_bytes(memory + page - 1, 8, "aaaaaaaa", 8);
+		read = false;
+	}
+	(void) sigaction(SIGSEGV, &segv, NULL);
+	(void) sigaction(SIGBUS, &bus, NULL);
+	assert_true(read);
+	(void) munmap(memory, 2 * page);
 }
 
 static void
@@ -281,6 +320,7 @@ main(void)
 		cmocka_unit_test(infinities_stay),
 		cmocka_unit_test(floats_compare_as_in_sql),
 		cmocka_unit_test(bytes_compare_as_memcmp),
+		cmocka_unit_test(bytes_behind_a_difference_are_read),
 		cmocka_unit_test(cells_say_what_is_null),
 		cmocka_unit_test(operators_and_their_mirror_images),
 		cmocka_unit_test(reduction_keeps_the_order),
