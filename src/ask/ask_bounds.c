@@ -122,20 +122,14 @@ powers_of(Oid type, int *least, int *most)
 	}
 }
 
-static bool
-is_whole(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* An edge as it is written in decimal: exactly, of all these powers. */
 static char *
 edge_text(Oid type, double edge)
 {
 	/* the least and the largest number of a type are no power, or none that fits */
-	if (is_whole(type) && edge >= ldexp(1, 63))
+	if (pe_type_is_whole(type) && edge >= ldexp(1, 63))
 		return psprintf(INT64_FORMAT, PG_INT64_MAX);
-	return is_whole(type) ? psprintf(INT64_FORMAT, (int64) edge) : psprintf("%.40f", edge);
+	return pe_type_is_whole(type) ? psprintf(INT64_FORMAT, (int64) edge) : psprintf("%.40f", edge);
 }
 
 static void
@@ -150,14 +144,14 @@ set_edges(bounds_call *c)
 	powers_of(type, &least, &most);
 	powers = most - least + 1;
 	c->edge = palloc((2 * powers + 3) * sizeof(double));
-	if (is_whole(type))
+	if (pe_type_is_whole(type))
 		c->edge[n++] = -ldexp(1, most + 1);
 	for (int k = most; k >= least; k--)
 		c->edge[n++] = -ldexp(1, k);
 	c->edge[n++] = 0;
 	for (int k = least; k <= most; k++)
 		c->edge[n++] = ldexp(1, k);
-	if (is_whole(type))
+	if (pe_type_is_whole(type))
 		c->edge[n++] = type == INT8OID ? ldexp(1, 63) : ldexp(1, most + 1) - 1;
 	c->column.domain.points = n;
 }
@@ -167,7 +161,7 @@ edge_point(Oid type, char *text)
 {
 	Datum		value;
 
-	if (is_whole(type))
+	if (pe_type_is_whole(type))
 		return (pe_point) {.i = strtoll(text, NULL, 10)};
 	if (type != NUMERICOID)
 		return (pe_point) {.f = strtod(text, NULL)};

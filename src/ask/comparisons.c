@@ -26,12 +26,6 @@
  */
 
 static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_float(Oid type)
 {
 	return type == FLOAT4OID || type == FLOAT8OID;
@@ -52,7 +46,7 @@ is_local(Oid type)
 pe_compared_kind
 pe_compared_kind_of(Oid one, Oid other)
 {
-	if (is_integer(one) && is_integer(other))
+	if (pe_type_is_whole(one) && pe_type_is_whole(other))
 		return PE_COMPARED_INTEGERS;
 	if (pe_type_is_number(one) && pe_type_is_number(other))
 		return is_float(one) || is_float(other) ? PE_COMPARED_FLOATS : PE_COMPARED_NUMERICS;

@@ -202,12 +202,6 @@ tell_position(void *argument)
 	internalerrposition(character_position(r->text, r->position));
 }
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* A number that is written with a fraction or an exponent and yet is whole is an integer. */
 static bool
 read_integer(Oid type, const char *text, Datum *value)
@@ -238,7 +232,7 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 			snprintf(error->hint, sizeof(error->hint), "Put it into single quotes.");
 		return false;
 	}
-	if (is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
+	if (pe_type_is_whole(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
 	{
 		if (read_integer(type, literal->text, value))
 			return true;

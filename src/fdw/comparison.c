@@ -87,7 +87,7 @@ static bool side_of(pe_sight *s, Node *e, side *f);
 static bool
 is_exact(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID;
+	return pe_type_is_whole(type) || type == NUMERICOID;
 }
 
 static bool

@@ -217,12 +217,6 @@ pe_levels_find_outside(pe_sight *s, int attribute)
  * ------------------------------------------------------------------
  */
 
-static bool
-is_whole_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* Whether a cast gives another value for each value. */
 static bool
 is_injective(const pe_sight *s, const FuncExpr *f)
@@ -240,7 +234,7 @@ is_injective(const pe_sight *s, const FuncExpr *f)
 		case INT8OID:
 			return from == INT2OID || from == INT4OID;
 		case NUMERICOID:
-			return is_whole_number(from);
+			return pe_type_is_whole(from);
 		case FLOAT8OID:
 			return from == INT2OID || from == INT4OID || from == FLOAT4OID;
 		default:

@@ -62,12 +62,6 @@ is_text(Oid type)
 	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 }
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /*
  * Whether a constant is a value of the column.  One that is none, such as 70000 of a smallint, needs no level: no row
  * equals it.
@@ -75,7 +69,7 @@ is_integer(Oid type)
 static bool
 is_value(Oid column, Oid type, Datum constant)
 {
-	if (is_integer(column) && is_integer(type))
+	if (pe_type_is_whole(column) && pe_type_is_whole(type))
 	{
 		int64		number = pe_point_of_datum(type, constant).i;
 		int64		most = column == INT2OID ? PG_INT16_MAX : column == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
@@ -89,8 +83,8 @@ is_value(Oid column, Oid type, Datum constant)
 static bool
 is_comparable(Oid column, Oid type)
 {
-	return column == type || (is_text(column) && is_text(type)) || (is_integer(column) && is_integer(type)) ||
-		(column == NUMERICOID && is_integer(type));
+	return column == type || (is_text(column) && is_text(type)) ||
+		((pe_type_is_whole(column) || column == NUMERICOID) && pe_type_is_whole(type));
 }
 
 static Datum

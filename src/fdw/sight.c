@@ -263,12 +263,6 @@ pe_sight_attribute(const pe_sight *s, int number)
 }
 
 static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_lossless(const pe_sight *s, Oid function)
 {
 	static const char *const names[] = {"int4", "int8", "numeric", "float8"};
@@ -289,8 +283,8 @@ widens(const pe_sight *s, const FuncExpr *function)
 	if (list_length(function->args) != 1 || !is_lossless(s, function->funcid))
 		return false;
 	from = exprType(linitial(function->args));
-	if (is_integer(from))
-		return !is_integer(function->funcresulttype) ||
+	if (pe_type_is_whole(from))
+		return !pe_type_is_whole(function->funcresulttype) ||
 			pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }

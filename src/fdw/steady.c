@@ -668,12 +668,6 @@ follows_arithmetic(const char *name, bool varying_first)
 	return is_one_of(name, names, lengthof(names)) || (strcmp(name, "/") == 0 && varying_first);
 }
 
-static bool
-is_whole_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* A time and days, a time less another one, a time and an interval. */
 static bool
 follows_calendar(pe_sight *s, const OpExpr *o, bool minus, Node *varying, breaks *b)
@@ -683,9 +677,9 @@ follows_calendar(pe_sight *s, const OpExpr *o, bool minus, Node *varying, breaks
 	Oid			one = base_of(s, left);
 	Oid			other = base_of(s, right);
 
-	if (one == DATEOID && is_whole_number(other))
+	if (one == DATEOID && pe_type_is_whole(other))
 		return true;
-	if (is_whole_number(one) && other == DATEOID)
+	if (pe_type_is_whole(one) && other == DATEOID)
 		return !minus;
 	if (minus && pe_type_is_time(one) && one == other)
 		return true;

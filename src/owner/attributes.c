@@ -543,19 +543,13 @@ parse_value(const declaration *d, char *text)
 	return OidInputFunctionCall(input, text, parameter, -1);
 }
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* An edge in the column's type; a fraction between integers is rounded up. */
 static Datum
 parse_edge(const declaration *d, char *text)
 {
 	Datum		number;
 
-	if (!is_integer(d->type))
+	if (!pe_type_is_whole(d->type))
 		return parse_value(d, text);
 	number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	if (!pe_datum_is_finite(NUMERICOID, number))

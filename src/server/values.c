@@ -81,6 +81,12 @@ pe_type_is_number(Oid type)
 	}
 }
 
+bool
+pe_type_is_whole(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
 #define CATALOG_PREFIX "pg_catalog."
 
 char *

@@ -31,6 +31,9 @@ extern bool pe_type_is_time(Oid base);
 /* Whether a base type is one of numbers. */
 extern bool pe_type_is_number(Oid type);
 
+/* Likewise, of whole ones. */
+extern bool pe_type_is_whole(Oid type);
+
 /* A value whose key is an integer; type: a base type. */
 extern int64 pe_int_of_datum(Oid type, Datum value);
 
