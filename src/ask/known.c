@@ -1084,6 +1084,7 @@ derive_parts(look *l)
 {
 	const pe_aggregation *g = l->asked;
 	const pe_aggregation *of = &l->stored->aggregation;
+	bool		joins = !pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g);
 	derivation	d;
 
 	d.at = NULL;
@@ -1104,9 +1105,9 @@ derive_parts(look *l)
 		}
 		add_derived(l, &d, i, &g->source[i], &terms, s, pair);
 	}
-	if (!pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g))
+	if (joins)
 		add_rests(l, &d);
-	l->known.noise = (pe_aggregate_noise) {d.noise, d.joined, NULL, 1, PE_MISS};
+	l->known.noise = (pe_aggregate_noise) {d.noise, joins ? d.joined : NULL, NULL, 1, PE_MISS};
 	return true;
 }
 
