@@ -127,9 +127,9 @@ static char *
 edge_text(Oid type, double edge)
 {
 	/* the least and the largest number of a type are no power, or none that fits */
-	if (pe_type_is_whole(type) && edge >= ldexp(1, 63))
+	if (pe_type_is_integer(type) && edge >= ldexp(1, 63))
 		return psprintf(INT64_FORMAT, PG_INT64_MAX);
-	return pe_type_is_whole(type) ? psprintf(INT64_FORMAT, (int64) edge) : psprintf("%.40f", edge);
+	return pe_type_is_integer(type) ? psprintf(INT64_FORMAT, (int64) edge) : psprintf("%.40f", edge);
 }
 
 static void
@@ -144,14 +144,14 @@ set_edges(bounds_call *c)
 	powers_of(type, &least, &most);
 	powers = most - least + 1;
 	c->edge = palloc((2 * powers + 3) * sizeof(double));
-	if (pe_type_is_whole(type))
+	if (pe_type_is_integer(type))
 		c->edge[n++] = -ldexp(1, most + 1);
 	for (int k = most; k >= least; k--)
 		c->edge[n++] = -ldexp(1, k);
 	c->edge[n++] = 0;
 	for (int k = least; k <= most; k++)
 		c->edge[n++] = ldexp(1, k);
-	if (pe_type_is_whole(type))
+	if (pe_type_is_integer(type))
 		c->edge[n++] = type == INT8OID ? ldexp(1, 63) : ldexp(1, most + 1) - 1;
 	c->column.domain.points = n;
 }
@@ -161,7 +161,7 @@ edge_point(Oid type, char *text)
 {
 	Datum		value;
 
-	if (pe_type_is_whole(type))
+	if (pe_type_is_integer(type))
 		return (pe_point) {.i = strtoll(text, NULL, 10)};
 	if (type != NUMERICOID)
 		return (pe_point) {.f = strtod(text, NULL)};

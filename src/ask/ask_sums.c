@@ -253,7 +253,7 @@ condition_text(const pe_aggregation *g, const pe_aggregate *a)
 bool
 pe_aggregation_is_there_with_cell(const pe_column *column)
 {
-	return pe_type_is_whole(column->type) &&
+	return pe_type_is_integer(column->type) &&
 		(column->domain.outside == PE_OUTSIDE_CLAMP || column->domain.outside == PE_OUTSIDE_DROP);
 }
 
@@ -341,7 +341,7 @@ parse_conditions(pe_aggregation *g)
 static pe_number
 number_of(const pe_column *column)
 {
-	bool		whole = pe_type_is_whole(column->type);
+	bool		whole = pe_type_is_integer(column->type);
 	bool		clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
 	double		lower;
 	double		upper;
@@ -410,7 +410,7 @@ find_always_there(pe_aggregation *g)
 		const pe_column *column = g->number_column[n];
 		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
 			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
-			pe_type_is_whole(column->type);
+			pe_type_is_integer(column->type);
 
 		if (there || (!g->stored && column->computed && pe_formula_is_always_there(g, n)))
 			g->never_null |= UINT32_C(1) << n;

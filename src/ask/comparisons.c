@@ -46,7 +46,7 @@ is_local(Oid type)
 pe_compared_kind
 pe_compared_kind_of(Oid one, Oid other)
 {
-	if (pe_type_is_whole(one) && pe_type_is_whole(other))
+	if (pe_type_is_integer(one) && pe_type_is_integer(other))
 		return PE_COMPARED_INTEGERS;
 	if (pe_type_is_number(one) && pe_type_is_number(other))
 		return is_float(one) || is_float(other) ? PE_COMPARED_FLOATS : PE_COMPARED_NUMERICS;

@@ -22,7 +22,7 @@
 static bool
 is_whole(Oid type)
 {
-	return pe_type_is_whole(type) || type == DATEOID;
+	return pe_type_is_integer(type) || type == DATEOID;
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */

@@ -232,7 +232,7 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 			snprintf(error->hint, sizeof(error->hint), "Put it into single quotes.");
 		return false;
 	}
-	if (pe_type_is_whole(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
+	if (pe_type_is_integer(type) && literal->kind == PE_LITERAL_NUMBER && strpbrk(literal->text, ".eE") != NULL)
 	{
 		if (read_integer(type, literal->text, value))
 			return true;

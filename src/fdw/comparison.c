@@ -87,7 +87,7 @@ static bool side_of(pe_sight *s, Node *e, side *f);
 static bool
 is_exact(Oid type)
 {
-	return pe_type_is_whole(type) || type == NUMERICOID;
+	return pe_type_is_integer(type) || type == NUMERICOID;
 }
 
 static bool

@@ -18,7 +18,7 @@ static char *text_of(pe_sight *s, Node *e);
 static bool
 is_number(Oid type)
 {
-	return pe_type_is_whole(type) || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
+	return pe_type_is_integer(type) || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
 }
 
 /* Digits, in parentheses if there is a sign: NULL for NULL, NaN and infinities. */
@@ -102,7 +102,7 @@ static char *
 quotient_text(pe_sight *s, OpExpr *o)
 {
 	char	   *above = text_of(s, linitial(o->args));
-	char	   *below = above != NULL && !pe_type_is_whole(o->opresulttype) && pe_sight_is_constant(lsecond(o->args))
+	char	   *below = above != NULL && !pe_type_is_integer(o->opresulttype) && pe_sight_is_constant(lsecond(o->args))
 		? divisor_text(s, lsecond(o->args)) : NULL;
 
 	return below != NULL ? psprintf("(%s / %s)", above, enclosed(below)) : NULL;
@@ -141,7 +141,7 @@ cast_text(pe_sight *s, FuncExpr *f)
 	if (list_length(f->args) != 1 || f->funcformat == COERCE_EXPLICIT_CALL)
 		return NULL;
 	from = exprType(linitial(f->args));
-	if ((pe_type_is_whole(from) && (pe_type_is_whole(f->funcresulttype) || f->funcresulttype == NUMERICOID ||
+	if ((pe_type_is_integer(from) && (pe_type_is_integer(f->funcresulttype) || f->funcresulttype == NUMERICOID ||
 									f->funcresulttype == FLOAT8OID)) ||
 		((from == FLOAT4OID || from == FLOAT8OID || from == NUMERICOID) &&
 		 (f->funcresulttype == FLOAT8OID || f->funcresulttype == NUMERICOID)))

@@ -234,7 +234,7 @@ is_injective(const pe_sight *s, const FuncExpr *f)
 		case INT8OID:
 			return from == INT2OID || from == INT4OID;
 		case NUMERICOID:
-			return pe_type_is_whole(from);
+			return pe_type_is_integer(from);
 		case FLOAT8OID:
 			return from == INT2OID || from == INT4OID || from == FLOAT4OID;
 		default:

@@ -69,7 +69,7 @@ is_text(Oid type)
 static bool
 is_value(Oid column, Oid type, Datum constant)
 {
-	if (pe_type_is_whole(column) && pe_type_is_whole(type))
+	if (pe_type_is_integer(column) && pe_type_is_integer(type))
 	{
 		int64		number = pe_point_of_datum(type, constant).i;
 		int64		most = column == INT2OID ? PG_INT16_MAX : column == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
@@ -84,7 +84,7 @@ static bool
 is_comparable(Oid column, Oid type)
 {
 	return column == type || (is_text(column) && is_text(type)) ||
-		((pe_type_is_whole(column) || column == NUMERICOID) && pe_type_is_whole(type));
+		((pe_type_is_integer(column) || column == NUMERICOID) && pe_type_is_integer(type));
 }
 
 static Datum

@@ -283,8 +283,8 @@ widens(const pe_sight *s, const FuncExpr *function)
 	if (list_length(function->args) != 1 || !is_lossless(s, function->funcid))
 		return false;
 	from = exprType(linitial(function->args));
-	if (pe_type_is_whole(from))
-		return !pe_type_is_whole(function->funcresulttype) ||
+	if (pe_type_is_integer(from))
+		return !pe_type_is_integer(function->funcresulttype) ||
 			pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }

@@ -677,9 +677,9 @@ follows_calendar(pe_sight *s, const OpExpr *o, bool minus, Node *varying, breaks
 	Oid			one = base_of(s, left);
 	Oid			other = base_of(s, right);
 
-	if (one == DATEOID && pe_type_is_whole(other))
+	if (one == DATEOID && pe_type_is_integer(other))
 		return true;
-	if (pe_type_is_whole(one) && other == DATEOID)
+	if (pe_type_is_integer(one) && other == DATEOID)
 		return !minus;
 	if (minus && pe_type_is_time(one) && one == other)
 		return true;

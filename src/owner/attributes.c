@@ -549,7 +549,7 @@ parse_edge(const declaration *d, char *text)
 {
 	Datum		number;
 
-	if (!pe_type_is_whole(d->type))
+	if (!pe_type_is_integer(d->type))
 		return parse_value(d, text);
 	number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	if (!pe_datum_is_finite(NUMERICOID, number))

@@ -82,7 +82,7 @@ pe_type_is_number(Oid type)
 }
 
 bool
-pe_type_is_whole(Oid type)
+pe_type_is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }

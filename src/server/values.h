@@ -32,7 +32,7 @@ extern bool pe_type_is_time(Oid base);
 extern bool pe_type_is_number(Oid type);
 
 /* Likewise, of whole ones. */
-extern bool pe_type_is_whole(Oid type);
+extern bool pe_type_is_integer(Oid type);
 
 /* A value whose key is an integer; type: a base type. */
 extern int64 pe_int_of_datum(Oid type, Datum value);

@@ -554,16 +554,16 @@ extent_of_aggregate(pe_block *block, Oid function, Node *argument)
 		return extent_of_range(0, MOST_ROWS);
 	if (argument == NULL)
 		refuse_aggregate(block, function, "Use count, sum, avg, min, max, bool_and, bool_or or bit_and.");
-	if (strcmp(name, "sum") == 0 && (pe_type_is_whole(type) || type == NUMERICOID))
+	if (strcmp(name, "sum") == 0 && (pe_type_is_integer(type) || type == NUMERICOID))
 		return extent_of_sum(block, function, type, extent);
-	if (strcmp(name, "avg") == 0 && (pe_type_is_whole(type) || type == NUMERICOID))
+	if (strcmp(name, "avg") == 0 && (pe_type_is_integer(type) || type == NUMERICOID))
 		return extent_of_average(block, function, type, extent);
 	if (is_one_of(name, of_order))
 	{
 		check_image(block, argument, name);
 		return extent;
 	}
-	if (is_one_of(name, of_booleans) || (is_one_of(name, of_bits) && pe_type_is_whole(type)))
+	if (is_one_of(name, of_booleans) || (is_one_of(name, of_bits) && pe_type_is_integer(type)))
 		return pe_extent_of_type(type, -1);
 	refuse_aggregate(block, function, type == FLOAT8OID || type == FLOAT4OID ?
 					 "Sums of floats depend on the order of rows: cast to numeric(p,s), or keep that in the table." :
