@@ -276,6 +276,8 @@ CREATE FUNCTION pg_temp.same_counts(release bigint) RETURNS TABLE (front text, n
 SELECT * FROM pg_temp.same_counts((SELECT max(release) FROM told));
 SELECT bool_and(abs(a.stderr / b.stderr - 1) < 1e-6 AND abs(a.estimate - b.estimate) < 1e-3 * a.stderr AND abs(a.lower95 - b.lower95) < 1e-3 * a.stderr AND abs(a.upper95 - b.upper95) < 1e-3 * a.stderr) AS blocks, count(*)
   FROM dp.aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 700) a, dp.answer(a.release, 'marginals(1)') b WHERE a.aggregate = 'count(*)' AND a.label = b.label;
+-- beside a share a count is what was measured of all rows alone, and has that interval
+SELECT bool_and(abs((upper95 - lower95) / stderr / 3.92 - 1) < .02) AS as_told, count(*) FROM dp.aggregate('partly', '{share,count(*)}', '{g}', epsilon => .1, reuse => true) WHERE aggregate = 'count(*)';
 -- what an earlier version measured is refused, also where it is only read; nothing is charged
 RESET SESSION AUTHORIZATION;
 CREATE TEMP TABLE earlier AS SELECT id, payload, request FROM dp_ledger.release WHERE id = (SELECT max(release) FROM told);

@@ -92,7 +92,7 @@ SELECT term, coefficient, model FROM dp.fit('sales', 'linear_regression', 'pay',
 SELECT count(*) FROM dp.models;
 SELECT ledger() = :'before' AS untouched;
 
--- Plans and prices are those of the real statement, and messages but for the one of the charge
+-- Plans, prices and messages are those of the real statement, except the message of the charge
 SET SESSION AUTHORIZATION regress_ann;
 SET client_min_messages = notice;
 CREATE FUNCTION in_earnest(statement text) RETURNS text[] LANGUAGE sql SET pg_epsilon.rehearse = off AS $$ SELECT array_agg(p) FROM plan(statement) p $$;

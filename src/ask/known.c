@@ -1000,16 +1000,6 @@ add_derived(look *l, derivation *d, int i, const pe_source_of_part *source, cons
 		d->at += estimate_part(l, i, terms, pair, d->at);
 }
 
-/* The part of a release that measured one of its sums by the groups alone. */
-static int
-part_of_groups(const pe_aggregation *of, int sum)
-{
-	for (int j = 0; j < of->parts; j++)
-		if (of->source[j].sum == sum && pe_rest_is_of_groups(of, j))
-			return j;
-	return -1;
-}
-
 /* The sum that part j of the release measured, under a number of its own where the request has none. */
 static int
 derived_sum(look *l, derivation *d, int i, int j, const pe_source_of_part *rest)
@@ -1048,8 +1038,8 @@ add_rests(look *l, derivation *d)
 
 		if (!of->source[r].is_rest || d->from[r] > 0)
 			continue;
-		all = part_of_groups(of, of->source[r].all);
-		some = part_of_groups(of, of->source[r].some);
+		all = pe_rest_part(of, of->source[r].all);
+		some = pe_rest_part(of, of->source[r].some);
 		i = Max(d->from[all], d->from[some]) - 1;
 		if (i < 0)
 			continue;
@@ -1094,6 +1084,7 @@ derive_parts(look *l)
 {
 	const pe_aggregation *g = l->asked;
 	const pe_aggregation *of = &l->stored->aggregation;
+	bool		joins = !pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g);
 	derivation	d;
 
 	d.at = NULL;
@@ -1114,9 +1105,9 @@ derive_parts(look *l)
 		}
 		add_derived(l, &d, i, &g->source[i], &terms, s, pair);
 	}
-	if (!pe_aggregation_is_counts(g) && !pe_aggregation_asks_share(g))
+	if (joins)
 		add_rests(l, &d);
-	l->known.noise = (pe_aggregate_noise) {d.noise, d.joined, NULL, 1, PE_MISS};
+	l->known.noise = (pe_aggregate_noise) {d.noise, joins ? d.joined : NULL, NULL, 1, PE_MISS};
 	return true;
 }
 

@@ -33,9 +33,8 @@ numbers_of(const pe_sum *sum)
 	return sum->needs & (PE_HAS_CONDITION(0) - 1);
 }
 
-/* The part that measures a sum by itself; -1: none. */
-static int
-part_of_sum(const pe_aggregation *g, int sum)
+int
+pe_rest_part(const pe_aggregation *g, int sum)
 {
 	for (int i = 0; i < g->parts; i++)
 		if (g->source[i].sum == sum && g->source[i].row_of == NULL)
@@ -87,7 +86,7 @@ pe_rest_all(const pe_aggregation *g, int i)
 {
 	for (int r = 0; r < g->parts; r++)
 		if (g->source[r].is_rest && (r == i || g->source[r].some == g->source[i].sum))
-			return part_of_sum(g, g->source[r].all);
+			return pe_rest_part(g, g->source[r].all);
 	return i;
 }
 
@@ -173,13 +172,13 @@ estimate_all(const pe_aggregation *g, int a, const double *variance, double *row
 	double		whole = 1 / variance[a];
 
 	for (int r = 0; r < g->parts; r++)
-		if (g->source[r].is_rest && part_of_sum(g, g->source[r].all) == a)
-			whole += 1 / (variance[r] + variance[part_of_sum(g, g->source[r].some)]);
+		if (g->source[r].is_rest && pe_rest_part(g, g->source[r].all) == a)
+			whole += 1 / (variance[r] + variance[pe_rest_part(g, g->source[r].some)]);
 	row[a] = 1 / variance[a] / whole;
 	for (int r = 0; r < g->parts; r++)
-		if (g->source[r].is_rest && part_of_sum(g, g->source[r].all) == a)
+		if (g->source[r].is_rest && pe_rest_part(g, g->source[r].all) == a)
 		{
-			int			s = part_of_sum(g, g->source[r].some);
+			int			s = pe_rest_part(g, g->source[r].some);
 
 			row[r] = row[s] = 1 / (variance[r] + variance[s]) / whole;
 		}
@@ -212,10 +211,10 @@ pe_rest_estimate(const pe_aggregation *g, const double *variance, double *mix)
 	for (int r = 0; r < parts; r++)
 		if (g->source[r].is_rest)
 		{
-			int			a = part_of_sum(g, g->source[r].all);
+			int			a = pe_rest_part(g, g->source[r].all);
 
 			estimate_all(g, a, variance, mix + a * parts);
-			estimate_some(g, part_of_sum(g, g->source[r].some), r, mix + a * parts, variance, mix);
+			estimate_some(g, pe_rest_part(g, g->source[r].some), r, mix + a * parts, variance, mix);
 		}
 }
 
@@ -347,7 +346,7 @@ rest_beside(const pe_aggregation *g, int i)
 {
 	int			best = -1;
 
-	for (int r = 0; r < g->parts && pe_plan_part_is_of_rows(&g->part[i]); r++)
+	for (int r = 0; r < g->parts; r++)
 		if (g->source[r].is_rest && (sum_of(g, r)->lacks & ~g->part[i].needs) == 0 &&
 			(best < 0 || g->source[r].some == g->source[i].sum ||
 			 (g->source[best].some != g->source[i].sum &&
@@ -364,7 +363,7 @@ drop_unneeded(pe_aggregation *g, const double *cost)
 
 	for (int i = 0; i < g->parts; i++)
 		if (!g->source[i].is_rest ||
-			(cost[part_of_sum(g, g->source[i].all)] > 0 && cost[part_of_sum(g, g->source[i].some)] > 0))
+			(cost[pe_rest_part(g, g->source[i].all)] > 0 && cost[pe_rest_part(g, g->source[i].some)] > 0))
 		{
 			g->source[kept] = g->source[i];
 			g->part[kept++] = g->part[i];
@@ -389,6 +388,7 @@ is_free(const pe_aggregation *g, int i)
 typedef struct sharing
 {
 	const pe_aggregation *g;
+	int		   *beside;			/* of each part: the rest that has its share too, -1: none */
 	double	   *weight;			/* of the variance of each part's sum */
 	double	   *share;
 	double	   *variance;		/* of noise of the whole share 1 */
@@ -405,8 +405,8 @@ share_rest(sharing *s)
 		if (g->source[r].is_rest)
 			s->share[r] = 0;
 	for (int i = 0; i < g->parts; i++)
-		if (!g->source[i].is_rest && rest_beside(g, i) >= 0)
-			s->share[rest_beside(g, i)] += s->share[i];
+		if (s->beside[i] >= 0)
+			s->share[s->beside[i]] += s->share[i];
 }
 
 /* d/ds of the sum of weight times variance, with the other sign: the weights are the best ones, and stay. */
@@ -442,7 +442,7 @@ improve(sharing *s)
 	for (int i = 0; i < g->parts; i++)
 		if (is_free(g, i))
 		{
-			int			r = rest_beside(g, i);
+			int			r = s->beside[i];
 
 			before += s->share[i];
 			s->share[i] *= sqrt(s->gain[i] + (r >= 0 ? s->gain[r] : 0));
@@ -464,6 +464,7 @@ pe_rest_share(pe_aggregation *g, const double *cost)
 	if (!pe_rest_is_any(g))
 		return;
 	parts = g->parts;
+	s.beside = pe_alloc(parts, sizeof(int));
 	s.share = pe_alloc(4 * parts, sizeof(double));
 	s.variance = s.share + parts;
 	s.gain = s.variance + parts;
@@ -471,6 +472,7 @@ pe_rest_share(pe_aggregation *g, const double *cost)
 	s.mix = pe_alloc((size_t) parts * parts, sizeof(double));
 	for (int i = 0; i < parts; i++)
 	{
+		s.beside[i] = is_free(g, i) ? rest_beside(g, i) : -1;
 		s.share[i] = (double) g->part[i].share;
 		s.weight[i] = cost[i] * (pe_rest_has(g, i) ? WEIGHT_OF_ALL : 1);
 	}
@@ -481,8 +483,9 @@ pe_rest_share(pe_aggregation *g, const double *cost)
 		if (is_free(g, i) && g->part[i].share > 0)
 			g->part[i].share = (uint64) fmax(1, floor(s.share[i] * (1 - 0x1p-32)));
 	for (int i = 0; i < parts; i++)
-		if (!g->source[i].is_rest && rest_beside(g, i) >= 0)
-			g->part[rest_beside(g, i)].share += g->part[i].share;
+		if (s.beside[i] >= 0)
+			g->part[s.beside[i]].share += g->part[i].share;
 	pe_free(s.mix);
 	pe_free(s.share);
+	pe_free(s.beside);
 }

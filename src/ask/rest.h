@@ -52,6 +52,9 @@ extern const int64 *pe_rest_join(pe_aggregation *aggregation, int64 nano, const 
 /* That noise, of a part with a rest. */
 extern pe_noise *pe_rest_noise(const pe_aggregation *aggregation, int part, int64 nano);
 
+/* The part that measures a sum by itself; -1: none. */
+extern int	pe_rest_part(const pe_aggregation *aggregation, int sum);
+
 /* Whether a part counts all rows that there is a rest of. */
 extern bool pe_rest_has(const pe_aggregation *aggregation, int part);
 

@@ -474,10 +474,9 @@ mix_of(const pe_aggregation *g, const pe_aggregate_noise *noise)
 static int
 mixed_part(const pe_aggregation *g, const double *mix, int sum)
 {
-	for (int i = 0; i < g->parts && mix != NULL; i++)
-		if (g->source[i].sum == sum && pe_rest_is_of_groups(g, i) && mix[i * g->parts + i] != 1)
-			return i;
-	return -1;
+	int			i = mix != NULL ? pe_rest_part(g, sum) : -1;
+
+	return i >= 0 && mix[i * g->parts + i] != 1 ? i : -1;
 }
 
 /* The noise of a group of one measurement of a part, in units of the integers. */

@@ -28,6 +28,7 @@
 #include "utils/lsyscache.h"
 
 #include "server/compat.h"
+#include "server/values.h"
 #include "view/prover.h"
 
 /* No scan ends that reads more rows: at 10^8 a second it would take a month. */
@@ -530,12 +531,6 @@ extent_of_average(pe_block *block, Oid function, Oid type, const pe_extent *argu
 }
 
 static bool
-is_whole_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_one_of(const char *name, const char *const *names)
 {
 	for (; *names != NULL; names++)
@@ -559,16 +554,16 @@ extent_of_aggregate(pe_block *block, Oid function, Node *argument)
 		return extent_of_range(0, MOST_ROWS);
 	if (argument == NULL)
 		refuse_aggregate(block, function, "Use count, sum, avg, min, max, bool_and, bool_or or bit_and.");
-	if (strcmp(name, "sum") == 0 && (is_whole_number(type) || type == NUMERICOID))
+	if (strcmp(name, "sum") == 0 && (pe_type_is_integer(type) || type == NUMERICOID))
 		return extent_of_sum(block, function, type, extent);
-	if (strcmp(name, "avg") == 0 && (is_whole_number(type) || type == NUMERICOID))
+	if (strcmp(name, "avg") == 0 && (pe_type_is_integer(type) || type == NUMERICOID))
 		return extent_of_average(block, function, type, extent);
 	if (is_one_of(name, of_order))
 	{
 		check_image(block, argument, name);
 		return extent;
 	}
-	if (is_one_of(name, of_booleans) || (is_one_of(name, of_bits) && is_whole_number(type)))
+	if (is_one_of(name, of_booleans) || (is_one_of(name, of_bits) && pe_type_is_integer(type)))
 		return pe_extent_of_type(type, -1);
 	refuse_aggregate(block, function, type == FLOAT8OID || type == FLOAT4OID ?
 					 "Sums of floats depend on the order of rows: cast to numeric(p,s), or keep that in the table." :

@@ -34,6 +34,7 @@
 
 #include "ledger/relation.h"
 #include "server/compat.h"
+#include "server/values.h"
 #include "view/prover.h"
 
 /* ------------------------------------------------------------------
@@ -575,7 +576,7 @@ extent_of_output(pe_block *block, CoerceViaIO *node)
 	if (getBaseType(node->resulttype) != TEXTOID && getBaseType(node->resulttype) != VARCHAROID)
 		refuse(block, (Node *) node, "Not every text is a value of that type.",
 			   "Keep the value in a column of its type, or say which texts count: CASE x WHEN '1' THEN 1 ... END.");
-	if (type == INT2OID || type == INT4OID || type == INT8OID)
+	if (pe_type_is_integer(type))
 		extent->length = 20;
 	else if (type == BOOLOID)
 		extent->length = 5;

@@ -288,36 +288,34 @@ people_of_one_group(const subject *s, pe_i128 *exact, size_t count, int64_t *rel
 	aggregate_divided(s, true, agg.of->m, exact, count, released);
 }
 
-/* Rows of a unit that the cut left out get the noise of one. */
+/* What sums of a kind count of a unit, up to `most`, gets the noise of one. */
 static void
-lost_rows_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+aggregate_as_one(const subject *s, pe_sum_kind kind, int most, pe_i128 *exact, size_t count, int64_t *released)
 {
 	pe_noise_vector vector[PE_AGG_SUMS];
-	pe_u128		most = (pe_u128) agg.of->lost;
+	pe_u128		by = (pe_u128) most;
 
 	for (int i = 0; i < agg.sums.sums; i++)
 	{
 		vector[i] = agg.plan->vector[i];
-		if (agg.sum[i].kind == PE_SUM_LOST)
-			vector[i].sensitivity /= s->of.mechanism->accounting == PE_PURE ? most : most * most;
+		if (agg.sum[i].kind == kind)
+			vector[i].sensitivity /= s->of.mechanism->accounting == PE_PURE ? by : by * by;
 	}
 	release_aggregate_as(s, vector, exact, count, released);
 }
 
-/* Of some values the noise is for one: a unit that has several of them in a group is not thought of. */
+/* Rows of a unit that the cut left out. */
+static void
+lost_rows_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_as_one(s, PE_SUM_LOST, agg.of->lost, exact, count, released);
+}
+
+/* Of some values, that a unit has several of in a group. */
 static void
 values_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_noise_vector vector[PE_AGG_SUMS];
-	pe_u128		values = (pe_u128) agg.of->values;
-
-	for (int i = 0; i < agg.sums.sums; i++)
-	{
-		vector[i] = agg.plan->vector[i];
-		if (agg.sum[i].kind == PE_SUM_DISTINCT)
-			vector[i].sensitivity /= s->of.mechanism->accounting == PE_PURE ? values : values * values;
-	}
-	release_aggregate_as(s, vector, exact, count, released);
+	aggregate_as_one(s, PE_SUM_DISTINCT, agg.of->values, exact, count, released);
 }
 
 /* Gradients clipped at C get the noise for C / 2. */
