@@ -53,7 +53,7 @@ pe_value_scans_prepare(pe_value_scans *s, const pe_question *question)
 	s->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
 
-/* The pairs of a range, of rows that count in one sum: the same as all sums have, but for the other tables. */
+/* The pairs of a range, of rows that count in one sum, with the conditions of all sums. */
 static Datum
 range_datum(const pe_value_scans *s, int32 table)
 {

@@ -1051,7 +1051,7 @@ check_form(const translation *t)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
 }
 
-/* Of an open column nothing is known but whether it is there, how many values it has, and which of the literals it is. */
+/* Of an open column these are known: whether it is there, how many values it has, and which literal it is. */
 static void
 check_open(const translation *t)
 {
