@@ -115,6 +115,8 @@ SELECT count(*) - :before AS charged FROM dp.charges;
 SELECT round(estimate::numeric) AS estimate FROM dp.aggregate('parts', '{count(distinct e)}', predicate => 'shop = ''a''', rho => 2e4);
 SELECT round(estimate::numeric) AS estimate FROM dp.aggregate('parts', '{count(distinct e)}', predicate => 'shop = ''a''', rho => 1e4, reuse => true);
 SELECT count(*) - :before AS charged FROM dp.charges;
+SELECT round(estimate::numeric) AS estimate FROM dp.aggregate('parts', '{count(distinct bo)}', predicate => 'shop = ''a''', rho => 1e4, reuse => true);
+SELECT count(*) - :before AS charged FROM dp.charges;
 EXPLAIN (COSTS OFF) SELECT shop, count(DISTINCT t) FROM hits_v GROUP BY shop;
 
 -- What is told: values that are too long
