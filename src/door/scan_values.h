@@ -8,7 +8,8 @@
  *
  * Each such sum has scans of its own, of the snapshot and by the statement of the sums: pairs (cell, value) as numbers
  * (domain/keys.h), in ranges of units and of numbers.  How many ranges there are, how much memory each takes and how
- * long it is sorted and counted follows from the size of the table and pg_epsilon.max_memory, for one value as for many.
+ * long it is sorted and counted follows from the size of the table and pg_epsilon.max_memory, for one value as for
+ * many.
  */
 #ifndef PE_DOOR_SCAN_VALUES_H
 #define PE_DOOR_SCAN_VALUES_H
