@@ -259,6 +259,7 @@ typedef struct trial
 	int		   *as;				/* of each table of the question: the dataset's; -1: none yet */
 	int		   *is;				/* of each of the dataset's: the question's; -1: it is not joined */
 	int			tries;
+	pe_near_dataset *near;		/* the one that lacks least */
 } trial;
 
 /* A column of the question as one of the dataset's tables; number 0: the base table has none of the name. */
@@ -438,6 +439,21 @@ closure(const trial *t, Bitmapset *tables)
 	return there;
 }
 
+/* The question would have the rows of the dataset with these tables beside its own. */
+static void
+note_near(const trial *t, const Bitmapset *lacks)
+{
+	StringInfoData names;
+	int			i = -1;
+
+	if (t->near->dataset != NULL && t->near->lacks <= bms_num_members(lacks))
+		return;
+	initStringInfo(&names);
+	while ((i = bms_next_member(lacks, i)) >= 0)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", get_rel_name(t->joins->table[i].relation));
+	*t->near = (pe_near_dataset) {t->candidate->dataset, bms_num_members(lacks), names.data};
+}
+
 /* Of the rows that are left: what is there in all of them; NULL: the dataset has others. */
 static Bitmapset *
 tables_there(const trial *t, List *others)
@@ -454,7 +470,10 @@ tables_there(const trial *t, List *others)
 			had = bms_add_member(had, i);
 	}
 	asked = closure(t, asked);
-	return bms_equal(asked, closure(t, had)) ? asked : NULL;
+	had = closure(t, had);
+	if (bms_is_subset(asked, had))
+		note_near(t, bms_difference(had, asked));
+	return bms_equal(asked, had) ? asked : NULL;
 }
 
 /* ------------------------------------------------------------------
@@ -593,14 +612,14 @@ try_tables(trial *t, int table)
 }
 
 static fit *
-try_candidate(const pe_join_question *q, const pe_public_joins *candidate)
+try_candidate(const pe_join_question *q, const pe_public_joins *candidate, pe_near_dataset *near)
 {
 	const pe_joins *joins = candidate->joins;
 	fit		   *found = NULL;
 
 	for (int s = 0; joins != NULL && found == NULL && s < joins->spines; s++)
 	{
-		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s]};
+		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s], .near = near};
 
 		t.as = palloc(q->tables * sizeof(int));
 		t.is = palloc(joins->tables * sizeof(int));
@@ -813,6 +832,7 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	pe_join_question *q;
 	List	   *bound;
 	List	   *fits = NIL;
+	pe_near_dataset near = {NULL};
 	const fit  *only;
 	const pe_public_dataset *declared;
 	ListCell   *cell;
@@ -823,13 +843,13 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	bound = bound_datasets(q);
 	foreach(cell, bound)
 	{
-		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell)) : NULL;
+		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell), &near) : NULL;
 
 		if (found != NULL)
 			fits = lappend(fits, found);
 	}
 	if (fits == NIL)
-		pe_joined_refuse(q, bound);
+		pe_joined_refuse(q, bound, &near);
 	fits = complete_ones(fits);
 	if (list_length(fits) > 1)
 		refuse_several(fits);
