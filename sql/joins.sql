@@ -288,7 +288,18 @@ SET client_min_messages = warning;
 SELECT ask('SELECT status, count(*) FROM lines JOIN orders USING (order_id) GROUP BY status');
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE shop.orders ALTER customer_id SET NOT NULL;
+-- an inner join of what the dataset has by an outer one: a column has to say where a row is there
+ALTER TABLE shop.products ALTER category DROP NOT NULL;
 SELECT dp.new_version('sales'), dp.new_version('shipping');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT category, count(*) FROM lines JOIN products USING (product_id) GROUP BY category');
+SET SESSION AUTHORIZATION regress_curator;
+ALTER TABLE shop.products ALTER category SET NOT NULL;
+SELECT dp.new_version('sales');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT category, count(*) FROM lines JOIN products USING (product_id) GROUP BY category');
+SELECT ask('SELECT count(*) FROM lines JOIN products USING (product_id) JOIN orders USING (order_id) WHERE status = ''paid''');
+SET SESSION AUTHORIZATION regress_curator;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT status, count(*) FROM lines JOIN orders USING (order_id) GROUP BY status');
 EXECUTE p;

@@ -175,6 +175,23 @@ is_there(shape *s, pe_column column)
 		pe_source_is_not_null(s->block, s->block->source[column.source], column.number);
 }
 
+/* The row that is looked up has no NULL there: by NOT NULL, or by the equality that it is looked up by. */
+static bool
+marks(shape *s, pe_column column)
+{
+	pe_source  *source = s->block->source[column.source];
+	ListCell   *cell;
+
+	foreach(cell, s->block->equalities)
+	{
+		const pe_equality *e = lfirst(cell);
+
+		if (e->side == source->side && (pe_same_column(e->one, column) || pe_same_column(e->other, column)))
+			return true;
+	}
+	return pe_source_is_not_null(s->block, source, column.number);
+}
+
 static void
 take_outputs(shape *s)
 {
@@ -190,7 +207,7 @@ take_outputs(shape *s)
 		if (!entry->resjunk && IsA(entry->expr, Var) && pe_column_of(block, (Node *) entry->expr, &column))
 			joins->output[joins->outputs++] = (pe_join_output) {
 				pstrdup(get_attname(block->prover->view, n, false)), s->table_of[column.source], column.number,
-				is_there(s, column)
+				is_there(s, column), marks(s, column)
 			};
 	}
 }
@@ -418,7 +435,7 @@ joins_of_table(Oid relation)
 		char	   *name = get_attname(relation, n, true);
 
 		if (name != NULL)
-			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, false};
+			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, false, false};
 	}
 	return joins;
 }

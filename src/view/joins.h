@@ -61,6 +61,7 @@ typedef struct pe_join_output
 	int			table;
 	AttrNumber	column;
 	bool		is_there;		/* the view's joins say that it is NULL in no row */
+	bool		marks;			/* it is NULL only where no row of its table is there */
 } pe_join_output;
 
 typedef struct pe_joins
