@@ -66,16 +66,16 @@ typedef enum pe_reading
 	 */
 	PE_READ_KEY_NAMES,
 	/*
+	 * a cell of each of several tables of a domain whose first attribute is a
+	 * period of time: a pe_periods_spec, tables and a selection; there is a cut
+	 */
+	PE_READ_PERIODS,
+	/*
 	 * a value that nobody has listed, beside the cell of a row for sums: a
 	 * pe_key_spec, whose keys are these pairs, and sums of one table, which is
 	 * PE_SUM_OPEN (domain/sums.h); likewise with a cut
 	 */
-	PE_READ_VALUES,
-	/*
-	 * a cell of each of several tables of a domain whose first attribute is a
-	 * period of time: a pe_periods_spec, tables and a selection; there is a cut
-	 */
-	PE_READ_PERIODS
+	PE_READ_VALUES
 } pe_reading;
 
 /*
