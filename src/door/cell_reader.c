@@ -19,6 +19,7 @@ typedef struct cell_reader
 	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS];	/* base types of the values */
 	int			compared;		/* the argument of the first comparison's right column */
 	pe_comparison_reader *comparison;	/* of each attribute that is one */
+	pe_key_finder *key;			/* of the first attribute, whose cell is the place of a key; NULL: it has a value */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -186,7 +187,7 @@ sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCall
 {
 	uint64		has = 0;
 
-	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	for (int a = reader->key != NULL; a < domain->attributes + domain->watched; a++)
 	{
 		int32		found = 0;
 
@@ -272,6 +273,45 @@ read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
 
+/* ---- sums of keys ---- */
+
+/* A row whose key is none of those that are summed up stands in the first cell, and does not count. */
+static void
+sum_row_of_key(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, pe_sum_row *row)
+{
+	int32		place = pe_key_finder_find(reader->key, acc, fcinfo);
+	const uint64 drops = (uint64) (acc->summed.dropping & ~UINT32_C(1)) * PE_HAS_ATTRIBUTE(0);
+	uint64		has;
+
+	row->coordinate[0] = 0;
+	has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
+	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) &
+		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo) & (place >= 0);
+	row->has = pe_sums_conditions(&acc->summed, row->coordinate, has | PE_HAS_ATTRIBUTE(0)) |
+		sum_numbers(reader, acc, fcinfo, row->number);
+	row->coordinate[0] = placed(place);
+}
+
+static void
+read_key_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+
+	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	pe_accumulator_add_sum_row(a, &row);
+}
+
+static void
+read_key_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+	uint64		unit[2];
+
+	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	row.counts &= find_unit(reader, a, fcinfo, unit);
+	pe_accumulator_add_unit_sum_row(a, unit, &row);
+}
+
 /* Numbers stand behind the attributes. */
 static void
 check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
@@ -291,6 +331,9 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 	{
 		case PE_READ_SUMS:
 			reader->reader.read = acc->has_cut ? read_sum_row_of_unit : read_sum_row;
+			break;
+		case PE_READ_KEY_SUMS:
+			reader->reader.read = pe_accumulator_cuts(acc) ? read_key_row_of_unit : read_key_row;
 			break;
 		case PE_READ_TABLES:
 		case PE_READ_PERIODS:
@@ -326,12 +369,17 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	const pe_domain *domain = &acc->domain;
 	int			attributes = domain->attributes + domain->watched;
 	int			right = PE_ARG_FIRST + attributes + pe_sums_columns(&acc->summed);
+	int			values = right - PE_ARG_FIRST + domain->comparisons;
+	bool		by_key = acc->reading == PE_READ_KEY_SUMS;
 
-	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, right - PE_ARG_FIRST + domain->comparisons);
+	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST,
+						   by_key ? values - 1 + pe_key_values(acc) : values);
+	if (by_key)
+		reader->key = pe_key_finder_make(acc, fcinfo, values - 1);
 	reader->compared = right;
 	if (domain->comparisons > 0)
 		reader->comparison = palloc0(attributes * sizeof(*reader->comparison));
-	for (int a = 0; a < attributes; a++)
+	for (int a = by_key; a < attributes; a++)
 	{
 		reader->type[a] = pe_reader_type(fcinfo, PE_ARG_FIRST + a);
 		if (pe_attribute_is_comparison(&domain->attribute[a]))
