@@ -207,7 +207,7 @@ typedef struct pe_accumulator
 	pe_u128    *key_number;		/* those that are wanted */
 	pe_key_names key_names;
 	int32_t		key_numbers;	/* of PE_READ_KEY_SUMS */
-	bool		key_of_rows;	/* likewise: each row is a unit of its own, and the cut is there for the key of numbers */
+	bool		key_of_rows;	/* likewise: each row is a unit of its own; the cut has the key of numbers */
 } pe_accumulator;
 
 /*

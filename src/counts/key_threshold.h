@@ -38,7 +38,7 @@
  *
  * The set S of keys that pass is released, and the sums are about S alone: rows
  * of other keys do not count.  For any fixed S a unit adds at most k rows to
- * them in all, whatever its keys are, as a cut of its own rows leaves no more
+ * them in all, any keys that it has, as a cut of its own rows leaves no more
  * (domain/units.h); that cut is apart from the one of keys, and so are the
  * shares.  Each cell is there once for each key of S, so that one row is in one
  * cell of one key, under add_remove as under substitute (plan_neighbours.c has

@@ -4,8 +4,8 @@
  *
  * Every row is read and hashed, independent of its value; one that has no key, or no unit, or that the
  * predicate leaves out, is collected as one without.  The columns of the key come first, then those whose cell is
- * part of it, then those that the predicate looks at.  Behind the first may be values of sums, of which nothing is
- * looked at, in any row, until sums are read.
+ * part of it, then those that the predicate looks at.  Behind the first may be values of sums: none
+ * of them is looked at, in any row, until sums are read.
  *
  * The key of one column is its bytes.  Of more it is all of them together: the cell of the attributes, and of each
  * column its size and its bytes; it has none where one of them has none, or where they are longer than a key.

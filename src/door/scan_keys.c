@@ -97,7 +97,7 @@ cells_of_key(const pe_question *sums)
 	return (size_t) sums->sums.tables->first[sums->sums.tables->tables];
 }
 
-/* Bytes for the sums of one key: in each process a state and its bytes, here the sum of states, and what is measured. */
+/* Bytes for the sums of one key: in each process a state and its bytes, here their sum, and what is measured. */
 static size_t
 bytes_of_key(const pe_question *sums, const pe_plan *plan)
 {

@@ -224,7 +224,7 @@ tell_left_out(const pe_open_keys *k, const pe_condition *where)
 	}
 }
 
-/* Whether an aggregate is the count of a key: a row is counted as a unit where it is one, or where each unit has one. */
+/* Whether an aggregate is the count of a key: a row counts as a unit where it is one, or where each unit has one. */
 static bool
 is_count_of_key(const pe_open_keys *k, const char *text, int rows_per_unit)
 {

@@ -5,8 +5,8 @@
  * Nothing is asked but what dp.keys asks, with WHERE as its predicate: a value is a row of the answer where the
  * noisy count of those that have it passes the threshold, and count(*) is that noisy count.  Other aggregates, and
  * count(*) where a unit has several rows, are measured for each value in the same request (ask/keys_call.h).  HAVING,
- * ORDER BY and LIMIT are applied to the answer.  Several open columns, and groups of declared ones beside them, are one key
- * together: of their combinations those are found that enough rows have.
+ * ORDER BY and LIMIT are applied to the answer.  Several open columns, and groups of declared ones beside them, are one
+ * key together: of their combinations those are found that enough rows have.
  */
 #ifndef PE_FDW_OPEN_KEYS_H
 #define PE_FDW_OPEN_KEYS_H

@@ -861,7 +861,7 @@ may_be_nothing(const pe_select *s, const pe_target_of_select *t, const pe_row_of
 	return isnan(r.estimate) || (!isnan(r.stderr_) && r.lower <= 0 && r.upper >= 0);
 }
 
-/* Of a key, of which there is one group. */
+/* Of a key, which has one group. */
 static pe_aggregate_result
 answer_of_key(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
 {
