@@ -129,13 +129,13 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT pg_relation_size(c)) FRO
 opened('half', '');
 for my $table (qw(up down parts one half))
 {
-	ask_ok($node, 'curator', "SELECT dp.add_attribute('$table', 'u', 0, 100001, 1), dp.expose('$table', 'public.${table}_v', epsilon => 2000); GRANT SELECT ON ${table}_v TO ann");
+	ask_ok($node, 'curator', "SELECT dp.add_attribute('$table', 'u', 0, 100001, 1), dp.expose('$table', 'public.${table}_v', epsilon => 1000); GRANT SELECT ON ${table}_v TO ann");
 }
 my $of_each = sub { "SELECT string_agg(format('%s %s %s', k, c, s), ',' ORDER BY k) FROM (SELECT k, count(*) AS c, round(sum(u)::numeric / 1e6, 1) AS s FROM $_[0]_v GROUP BY k) x" };
 my $sums = ask_ok($node, 'ann', $of_each->('up'));
 like($sums, qr/^k0 60 0.1,k1 60 0.1,/, '[74] sums of each key');
 is(ask_ok($node, 'ann', $of_each->($_)), $sums, "the same of $_") for qw(down parts);
-is(ask_ok($node, 'ann', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET pg_epsilon.epsilon = 1999;" . $of_each->('up')),
+is(ask_ok($node, 'ann', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET pg_epsilon.epsilon = 999;" . $of_each->('up')),
 	$sums, 'and of parallel workers');
 # a request of its own for each try: the third reading is of every row, whether its key has passed or not
 %fastest = ();
