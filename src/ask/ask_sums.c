@@ -1754,6 +1754,25 @@ is_histogram(const pe_aggregation *g)
 	return g->aggregates == 1 && strcmp(g->text[0], "count(*)") == 0;
 }
 
+/* What is measured follows from it, beside the texts of the aggregates. */
+static void
+add_measured(StringInfo text, const pe_aggregation *g)
+{
+	pe_complete_add(text, &g->complete);
+	add_never_null(text, g);
+	add_opens(text, g);
+	if (pe_aggregation_counts_units(g))
+		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	pe_formulas_add_text(text, g);
+}
+
+void
+pe_aggregation_add_text(StringInfo text, pe_aggregation *g)
+{
+	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
+	add_measured(text, g);
+}
+
 static char *
 canonical_text(pe_aggregation *g, char **names)
 {
@@ -1761,12 +1780,7 @@ canonical_text(pe_aggregation *g, char **names)
 
 	pe_text_begin_measurement(&text, &g->asked, g->text, g->aggregates, names, g->groups,
 							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
-	pe_complete_add(&text, &g->complete);
-	add_never_null(&text, g);
-	add_opens(&text, g);
-	if (pe_aggregation_counts_units(g))
-		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	pe_formulas_add_text(&text, g);
+	add_measured(&text, g);
 	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }
@@ -1804,8 +1818,8 @@ pe_aggregation_strategies(const pe_aggregation *g)
 	return all;
 }
 
-static void
-name_strategies(pe_aggregation *g, pe_charge_request *charge)
+void
+pe_aggregation_name_strategies(const pe_aggregation *g, pe_charge_request *charge)
 {
 	pe_strategies all = pe_aggregation_strategies(g);
 
@@ -1829,6 +1843,22 @@ fill_sums(pe_aggregation *g)
 		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
 }
 
+const pe_question *
+pe_aggregation_ask(pe_aggregation *g)
+{
+	pe_question *question = &g->question;
+
+	question->dataset = g->asked.dataset;
+	question->columns = pe_formula_columns(g);
+	question->domain = g->domain;
+	question->predicate = g->selection;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_ask(g);
+	else
+		fill_sums(g);
+	return question;
+}
+
 static void
 fill_question(pe_aggregation *g)
 {
@@ -1838,14 +1868,7 @@ fill_question(pe_aggregation *g)
 
 	for (int i = 0; i < g->groups; i++)
 		names[i] = pe_column_text(&g->columns[i]);
-	question->dataset = g->asked.dataset;
-	question->columns = pe_formula_columns(g);
-	question->domain = g->domain;
-	question->predicate = g->selection;
-	if (pe_aggregation_is_counts(g))
-		pe_counts_ask(g);
-	else
-		fill_sums(g);
+	(void) pe_aggregation_ask(g);
 	question->plan = g->asked.plan;
 	question->charge = charge;
 	pe_asked_fill_charge(&g->asked, canonical_text(g, names), pe_aggregation_method(g),
@@ -1855,7 +1878,7 @@ fill_question(pe_aggregation *g)
 	charge->attributes = g->groups;
 	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
 	charge->predicate = g->predicate;
-	name_strategies(g, charge);
+	pe_aggregation_name_strategies(g, charge);
 }
 
 /* Of sums: of the cost that is resolved. */

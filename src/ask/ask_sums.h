@@ -185,6 +185,11 @@ extern pe_column *pe_aggregation_next_number(pe_aggregation *aggregation);
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
 
+/* Once it is measured: what the door reads for it, without a plan and a charge; and what a charge says of it. */
+extern const pe_question *pe_aggregation_ask(pe_aggregation *aggregation);
+extern void pe_aggregation_add_text(StringInfo text, pe_aggregation *aggregation);
+extern void pe_aggregation_name_strategies(const pe_aggregation *aggregation, pe_charge_request *charge);
+
 /* Whether any part is measured by blocks. */
 extern bool pe_aggregation_has_blocks(const pe_aggregation *aggregation);
 
@@ -256,6 +261,10 @@ extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, 
 /* The measurements that a release holds, with the strategies and the shares of then.  XX001 if they do not fit. */
 extern const int64 *pe_aggregation_measured(pe_aggregation *aggregation, int64 release, const int64 *value,
 											int64 values, const pe_strategies *strategies);
+
+/* The strategies and the shares of then, where so many measurements of each key stand elsewhere.  Errors likewise. */
+extern void pe_aggregation_take(pe_aggregation *aggregation, int64 release, const int64 *share, int32 shares,
+								int64 rows, const pe_strategies *strategies);
 
 /* How many of them stand in front of those of a part. */
 extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int part);

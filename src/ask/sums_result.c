@@ -1290,6 +1290,17 @@ pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, in
 	return read_shares(g, release, value, values);
 }
 
+void
+pe_aggregation_take(pe_aggregation *g, int64 release, const int64 *share, int32 shares, int64 rows,
+					const pe_strategies *strategies)
+{
+	load_strategies(g, strategies);
+	if (rows != pe_aggregation_rows_before(g, g->parts) || shares != shares_in_front(g))
+		pe_aggregation_refuse_earlier(release);
+	if (shares > 0 && !pe_aggregation_take_shares(g, share))
+		refuse_payload(release);
+}
+
 pe_aggregate_result *
 pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values,
 					   const pe_strategies *strategies, int64 nano, double miss)

@@ -43,7 +43,7 @@ pe_plan_end(pe_plan *plan, int64_t nano)
 	if (nano <= 0 || (plan->accounting == PE_PURE && (double) nano > PE_EPSILON_MAX * 1e9))
 		return PE_PLAN_COST;
 	plan->nano = nano;
-	plan->noise.nano = nano;
+	plan->noise.nano = nano - plan->nano_of_sums;
 	if (!plan->kind->serves(plan))
 		return PE_PLAN_COST;
 	plan->cost = plan->kind->cost(plan);

@@ -22,7 +22,7 @@
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
  *	  series	sum_s L_ts A x_s with noise, for every period t of a series: plan_series.c
- *	  keys		keys that nobody has listed, above a threshold: counts/key_threshold.h
+ *	  keys		keys that nobody has listed, above a threshold, and sums of those that pass: counts/key_threshold.h
  *
  * Everything in a plan is public; it depends on no row.
  */
@@ -74,6 +74,11 @@ typedef struct pe_plan_rules
 	 * (PE_READ_SIZES): max_rows is 1
 	 */
 	bool		by_size;
+	/*
+	 * each cell of a measurement is there once for every key (PE_READ_KEY_SUMS):
+	 * of parts alone, no dataset declares it
+	 */
+	bool		by_keys;
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
 	pe_accounting cap;			/* which may count rho while the budget is pure */
@@ -205,6 +210,13 @@ extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan
  */
 extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta, pe_plan **plan);
 
+/*
+ * The same, and for every key that passes the sums: of rows alone, none of blocks.  share: of the cost, in
+ * 2^-PE_SHARE_BITS, what the counts of units take; the sums take the rest.  Their rules are the given ones, by keys.
+ */
+extern pe_plan_status pe_plan_of_key_sums(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta,
+										  const pe_plan_sums *sums, uint64_t share, pe_plan **plan);
+
 /* Of a series as it is created: PE_PLAN_COST also where accounting is pure. */
 extern pe_plan_status pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan);
 
@@ -251,6 +263,9 @@ extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
 /* Of keys: tau in units of 2^-pe_noise_shift of the noise, and the noise of each count; NULL of other kinds. */
 extern int64_t pe_plan_key_threshold(const pe_plan *plan);
 extern const pe_noise *pe_plan_key_noise(const pe_plan *plan);
+
+/* Of its cost, what the sums of keys take. */
+extern int64_t pe_plan_nano_of_key_sums(const pe_plan *plan);
 
 /* The standard deviation of the noise on counts if the plan cost nano instead. */
 extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
@@ -397,6 +412,12 @@ typedef struct pe_released_key
 extern pe_plan_key_run *pe_plan_begin_keys(const pe_plan *plan);
 extern size_t pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots,
 								pe_released_key *passed, size_t most);
+
+/*
+ * The sums of the keys that passed, once in a run: columns as pe_plan_measure takes them, of one key after the other;
+ * released: pe_plan_rows numbers of each key, in its units.  Polls nowhere.
+ */
+extern void pe_plan_draw_key_sums(pe_plan_key_run *run, const int64_t *columns, size_t keys, int64_t *released);
 extern void pe_plan_end_keys(pe_plan_key_run *run);
 
 #endif

@@ -487,17 +487,23 @@ pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact)
 	}
 }
 
+void
+pe_plan_draw_parts(const pe_plan *plan, pe_allowance *allowance, const pe_noise_vector *vector, int64_t nano,
+				   pe_i128 *exact, int64_t *released)
+{
+	if (plan->parts == 1 && is_drawn_whole(plan->part))
+		pe_noise_draw_fine(allowance, vector->sensitivity, nano, exact, vector->count, released);
+	else
+		pe_noise_draw_vectors(allowance, vector, (size_t) plan->vectors, nano, exact, released);
+}
+
 static void
 measure_parts(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact,
 			  int64_t *released, void (*hold) (void))
 {
 	pe_plan_apply_parts(plan, columns, exact);
 	hold();
-	if (plan->parts == 1 && is_drawn_whole(plan->part))
-		pe_noise_draw_fine(allowance, plan->noise.sensitivity, plan->nano, exact, (size_t) plan->part->strategy->rows,
-						   released);
-	else
-		pe_noise_draw_vectors(allowance, plan->vector, (size_t) plan->vectors, plan->nano, exact, released);
+	pe_plan_draw_parts(plan, allowance, plan->vector, plan->nano, exact, released);
 }
 
 static const pe_plan_kind measurement_kind = {
@@ -640,7 +646,7 @@ counts_no_more(const pe_plan_part *part, const pe_sum *sum)
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
-	bool		same = plan->kind == &measurement_kind || plan->series.sums != NULL;
+	bool		same = plan->kind == &measurement_kind || plan->series.sums != NULL || plan->nano_of_sums > 0;
 	int32_t		sum = 0;
 
 	for (int i = 0; same && i < plan->parts; i++)
