@@ -54,7 +54,12 @@ INSERT INTO figure VALUES
 -- Laplace noise
 ('pure', 'p', '{sum(x)}', '{}', 1, 1, 1414), ('pure', 'p', '{sum(x)}', '{g}', 1, 1, 1414), ('pure', 'p', '{avg(x),count(*)}', '{}', 1000, 1, 1.12),
 ('pure', 'p', '{avg(x),count(*),sum(x)}', '{}', 1, 2, 20.0), ('pure', 'p', '{avg(x),count(*),sum(x)}', '{}', 1, 3, 1414), ('pure', 'p', '{avg(x)}', '{g}', 1000, 1, 1.12),
-('pure', 'p', '{avg(y)}', '{}', 1000, 1, 1.12), ('pure', 'q', '{sum(x)}', '{}', 1, 1, 1414), ('pure', 'q', '{avg(x)}', '{}', 1000, 1, 2.24);
+('pure', 'p', '{avg(y)}', '{}', 1000, 1, 1.12), ('pure', 'q', '{sum(x)}', '{}', 1, 1, 1414), ('pure', 'q', '{avg(x)}', '{}', 1000, 1, 2.24),
+-- with the products A, C, B of the distances from both bounds, each drawn for 4 most^2: at the mean that quotes are at the
+-- variance is, in these, (-A - 13 C + 23 B) / 12, the count A + C + B and the sum 2 A + C, times half of the bounds
+('squares', 'p', '{var(x),count(*),sum(x)}', '{}', 1000, 1, 77.97), ('squares', 'p', '{var(x),count(*),sum(x)}', '{}', 1000, 2, 24.49),
+('squares', 'p', '{var(x),count(*),sum(x)}', '{}', 1000, 3, 1581), ('squares', 'p', '{var(y)}', '{g}', 1000, 1, 77.97), ('squares', 'p', '{avg(x),var(x)}', '{}', 1000, 1, 1.173),
+('squares', 'q', '{var(x)}', '{}', 1000, 1, 155.94), ('squares', 'q', '{var(x),count(*)}', '{}', 1000, 2, 48.99);
 SELECT source, dataset, aggregates[number] AS aggregate, "by", stderr AS figure, is_met(quoted, stderr) AS met, CASE WHEN NOT is_met(quoted, stderr) THEN quoted END AS instead
   FROM figure, LATERAL quoted(dataset, aggregates, "by", at_rows, number) ORDER BY source, dataset, aggregates, "by", number;
 

@@ -1158,23 +1158,27 @@ table_of_part(const pe_aggregation *g, int i)
 	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
 }
 
-/* Of what is above and below of one number, of the same rows, the first sum; else 0. */
+/* Of what divides the bound of one number, of the same rows, the first sum; else 0. */
 static int32
 pair_of_part(const pe_aggregation *g, int i)
 {
 	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			first = g->source[i].sum;
+	int			members = 0;
 
-	if (g->asked.ask.accounting != PE_PURE || (sum->kind != PE_SUM_ABOVE && sum->kind != PE_SUM_BELOW))
+	if (g->asked.ask.accounting != PE_PURE || pe_sum_degree(sum) == 0)
 		return 0;
 	for (int j = 0; j < g->parts; j++)
 	{
 		const pe_sum *other = &g->needed.sum[g->source[j].sum];
 
-		if (other->kind == PE_SUM_ABOVE + PE_SUM_BELOW - sum->kind && other->a == sum->a &&
-			sum_of_part(g, j).needs == sum_of_part(g, i).needs && g->source[j].space == g->source[i].space)
-			return 1 + Min(g->source[i].sum, g->source[j].sum);
+		if (pe_sum_degree(other) != pe_sum_degree(sum) || other->a != sum->a ||
+			sum_of_part(g, j).needs != sum_of_part(g, i).needs || g->source[j].space != g->source[i].space)
+			continue;
+		first = Min(first, g->source[j].sum);
+		members++;
 	}
-	return 0;
+	return members > 1 ? 1 + first : 0;
 }
 
 /* How many parts a sum is measured in. */

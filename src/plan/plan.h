@@ -110,8 +110,8 @@ typedef struct pe_plan_part
 	int32_t		table;
 
 	/*
-	 * > 0: of PE_PURE, two parts of one table and with one share: no row adds
-	 * less than 0 to either, or more than the bound to both together.  0: none
+	 * > 0: of PE_PURE, several parts of one table and with one share: no row adds
+	 * less than 0 to any, or more than the bound to all together.  0: none
 	 */
 	int32_t		pair;
 
@@ -262,7 +262,7 @@ extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rul
 /* Whether it adds up rows that the cut leaves: not units, values, or rows that it left out. */
 extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
-/* Whether a part is the second one of a pair: its share is that of the first. */
+/* Whether a part is a later one of a pair, or of several: its share is that of the first. */
 extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
 
 /*
