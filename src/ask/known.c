@@ -491,8 +491,9 @@ two_terms(int first, double first_factor, int second, double second_factor)
 static known_terms
 terms_of_squares(const pe_aggregation *of, int number, uint64 needs, double above, double between, double below)
 {
-	known_terms terms = two_terms(part_of_kind(of, above > 0 ? PE_SUM_ABOVE_SQUARE : PE_SUM_BELOW_SQUARE, number, needs),
-								  above > 0 ? above : below, part_of_kind(of, PE_SUM_BETWEEN, number, needs), between);
+	pe_sum_kind square = above > 0 ? PE_SUM_ABOVE_SQUARE : PE_SUM_BELOW_SQUARE;
+	known_terms terms = two_terms(part_of_kind(of, square, number, needs), above > 0 ? above : below,
+								  part_of_kind(of, PE_SUM_BETWEEN, number, needs), between);
 
 	if (terms.terms == 0 || above == 0 || below == 0)
 		return terms;
