@@ -1336,7 +1336,6 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 	if (kept == 1)
 		g->part[0].share = PE_WHOLE_SHARE;
-	check_sensitivity(pe_plan_find_apart(g->part, kept, &g->rules, g->asked.ask.accounting));
 }
 
 /* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
@@ -1565,12 +1564,16 @@ pe_aggregation_check_max_stderr(const pe_aggregation *g)
 						 "beforehand.")));
 }
 
+/* N of the parts is found there, which takes seconds of thousands of columns. */
 static pe_plan_status
 make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 {
 	pe_plan_sums sums = {g->parts, g->part, g->rules, 0, scale};
+	pe_plan_status status = pe_plan_of_sums(ask, &sums, &g->asked.plan);
 
-	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
+	if (status == PE_PLAN_MADE)
+		pe_plan_tell_apart(g->asked.plan, g->part);
+	return status;
 }
 
 /*

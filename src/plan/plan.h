@@ -279,6 +279,9 @@ extern bool pe_plan_shares_hold(const pe_plan_part *part, int parts);
  */
 extern bool pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting);
 
+/* The same of the parts that a plan was made of, as it found them. */
+extern void pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part);
+
 /*
  * The shares that minimise sum_b N cost_b / share_b (PE_PURE: of squares), where
  * N is how far parts of rows are apart together and 1 of others; of cost 0: 0.

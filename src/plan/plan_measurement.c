@@ -606,6 +606,13 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 	return pe_plan_end(plan, nano);
 }
 
+void
+pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part)
+{
+	for (int i = 0; i < plan->parts; i++)
+		part[i].apart = plan->part[i].apart;
+}
+
 /* How many tables are read for a part. */
 static int32_t
 tables_of_part(const pe_plan_part *part)

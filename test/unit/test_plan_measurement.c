@@ -1577,6 +1577,9 @@ test_same_tables(void **state)
 		};
 	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
 	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE && plan->part[1].apart == 2 * PE_WHOLE_SHARE);
+	assert_true(part[0].apart == PE_WHOLE_SHARE);
+	pe_plan_tell_apart(plan, part);
+	assert_true(part[0].apart == 2 * PE_WHOLE_SHARE && part[1].apart == 2 * PE_WHOLE_SHARE);
 	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = one;				/* which counts others too */
 	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
