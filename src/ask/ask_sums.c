@@ -1208,11 +1208,6 @@ check_shares(const pe_aggregation *g)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("share does not go with a workload that does not determine the total"),
 				 errhint("Add a term: %s + total.", s->workload.canonical)));
-	if (s->kept.strategy.blocks != NULL && !pe_aggregation_blocks_tell_total(g, s))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("share does not go with a workload whose total follows from several tables"),
-				 errhint("Ask for count(*) with total in the workload, and divide.")));
 }
 
 static void

@@ -606,6 +606,15 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 	return pe_plan_end(plan, nano);
 }
 
+pe_plan_status
+pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan)
+{
+	pe_plan_part whole = pe_plan_whole(counts->strategy);
+	const pe_plan_sums measured = {1, &whole, counts->rules, 0, counts->scale};
+
+	return counts->gram == NULL ? pe_plan_of_sums(ask, &measured, plan) : pe_plan_of_dawa(ask, counts, plan);
+}
+
 void
 pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part)
 {
