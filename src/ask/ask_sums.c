@@ -1207,23 +1207,27 @@ table_of_part(const pe_aggregation *g, int i)
 	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
 }
 
-/* Of what is above and below of one number, of the same rows, the first sum; else 0. */
+/* Of what divides the bound of one number, of the same rows, the first sum; else 0. */
 static int32
 pair_of_part(const pe_aggregation *g, int i)
 {
 	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			first = g->source[i].sum;
+	int			members = 0;
 
-	if (g->asked.ask.accounting != PE_PURE || (sum->kind != PE_SUM_ABOVE && sum->kind != PE_SUM_BELOW))
+	if (g->asked.ask.accounting != PE_PURE || pe_sum_degree(sum) == 0)
 		return 0;
 	for (int j = 0; j < g->parts; j++)
 	{
 		const pe_sum *other = &g->needed.sum[g->source[j].sum];
 
-		if (other->kind == PE_SUM_ABOVE + PE_SUM_BELOW - sum->kind && other->a == sum->a &&
-			sum_of_part(g, j).needs == sum_of_part(g, i).needs && g->source[j].space == g->source[i].space)
-			return 1 + Min(g->source[i].sum, g->source[j].sum);
+		if (pe_sum_degree(other) != pe_sum_degree(sum) || other->a != sum->a ||
+			sum_of_part(g, j).needs != sum_of_part(g, i).needs || g->source[j].space != g->source[i].space)
+			continue;
+		first = Min(first, g->source[j].sum);
+		members++;
 	}
-	return 0;
+	return members > 1 ? 1 + first : 0;
 }
 
 /* How many parts a sum is measured in. */
@@ -1253,11 +1257,6 @@ check_shares(const pe_aggregation *g)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("share does not go with a workload that does not determine the total"),
 				 errhint("Add a term: %s + total.", s->workload.canonical)));
-	if (s->kept.strategy.blocks != NULL && !pe_aggregation_blocks_tell_total(g, s))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("share does not go with a workload whose total follows from several tables"),
-				 errhint("Ask for count(*) with total in the workload, and divide.")));
 }
 
 static void
@@ -1381,7 +1380,6 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 	if (kept == 1)
 		g->part[0].share = PE_WHOLE_SHARE;
-	check_sensitivity(pe_plan_find_apart(g->part, kept, &g->rules, g->asked.ask.accounting));
 }
 
 /* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
@@ -1610,12 +1608,16 @@ pe_aggregation_check_max_stderr(const pe_aggregation *g)
 						 "beforehand.")));
 }
 
+/* N of the parts is found there, which takes seconds of thousands of columns. */
 static pe_plan_status
 make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 {
 	pe_plan_sums sums = {g->parts, g->part, g->rules, 0, scale};
+	pe_plan_status status = pe_plan_of_sums(ask, &sums, &g->asked.plan);
 
-	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
+	if (status == PE_PLAN_MADE)
+		pe_plan_tell_apart(g->asked.plan, g->part);
+	return status;
 }
 
 /*

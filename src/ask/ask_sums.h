@@ -272,9 +272,6 @@ extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int p
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
 
-/* Whether the total of a share, and how it varies with each group, are known of a space that is measured by blocks. */
-extern bool pe_aggregation_blocks_tell_total(const pe_aggregation *aggregation, pe_space *space);
-
 /*
  * 55000: what a release holds is not what is measured for its request now, so
  * an earlier version made it.

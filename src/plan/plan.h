@@ -118,8 +118,8 @@ typedef struct pe_plan_part
 	int32_t		table;
 
 	/*
-	 * > 0: of PE_PURE, two parts of one table and with one share: no row adds
-	 * less than 0 to either, or more than the bound to both together.  0: none
+	 * > 0: of PE_PURE, several parts of one table and with one share: no row adds
+	 * less than 0 to any, or more than the bound to all together.  0: none
 	 */
 	int32_t		pair;
 
@@ -280,7 +280,7 @@ extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rul
 /* Whether it adds up rows that the cut leaves: not units, values, or rows that it left out. */
 extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
-/* Whether a part is the second one of a pair: its share is that of the first. */
+/* Whether a part is a later one of a pair, or of several: its share is that of the first. */
 extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
 
 /*
@@ -296,6 +296,9 @@ extern bool pe_plan_shares_hold(const pe_plan_part *part, int parts);
  * (plan_neighbours.c).  False if it is beyond what is served.
  */
 extern bool pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting);
+
+/* The same of the parts that a plan was made of, as it found them. */
+extern void pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part);
 
 /*
  * The shares that minimise sum_b N cost_b / share_b (PE_PURE: of squares), where

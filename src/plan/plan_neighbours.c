@@ -48,11 +48,11 @@
  * in units of the largest |a_z|; S_1 N_1 + 2 S_s + S_u max(1, N_1) of blocks and of
  * more than PE_L1_PAIRS columns.
  *
- * Two parts of a pair, of PE_PURE, have one share s and one bound B, and a row adds
- * f a_z to one and g a_z to the other, 0 <= f, g and f + g <= B: without a change
- * s (f + g) |a_z| / B is at most s.  Under substitute it is largest at ends too:
- * (B, 0) and (B, 0) differ by |a_z - a_z'|, (B, 0) and (0, B) by |a_z| + |a_z'|,
- * which is the largest.  So pairs with shares S_p add S_p (|a_z| + |a_z'|).
+ * The parts of a pair, two or more of PE_PURE, have one share s and one bound B, and
+ * a row adds f_i a_z to part i, 0 <= f_i and f_1 + f_2 + ... <= B: without a change s
+ * (f_1 + f_2 + ...) |a_z| / B is at most s.  Under substitute it is at most the sum of
+ * both rows, |a_z| + |a_z'|, which (B, 0, ...) and (0, B, ...) reach.  So pairs with
+ * shares S_p add S_p (|a_z| + |a_z'|).
  *
  * Of keys (rules by_keys) each cell is there once for every key.  A row may go
  * from a cell under one key to any cell under another, and the columns of two
@@ -125,7 +125,7 @@ is_first(const pe_plan_part *part, int i)
 	return true;
 }
 
-/* The part in front that a part is the second one to; -1: none. */
+/* The first part in front that a part is in a pair with; -1: none. */
 static int
 first_of_pair(const pe_plan_part *part, int i)
 {
@@ -152,7 +152,7 @@ check_tables(const pe_plan_part *part, int parts)
 				pe_bug("a table that is measured in two ways");
 }
 
-/* Two of one table, with one bound and one share, of Laplace noise. */
+/* Two or more of one table, with one bound and one share, of Laplace noise. */
 static void
 check_pairs(const pe_plan_part *part, int parts, pe_accounting accounting)
 {
@@ -163,7 +163,7 @@ check_pairs(const pe_plan_part *part, int parts, pe_accounting accounting)
 
 		for (int j = 0; j < parts; j++)
 			members += part[i].pair > 0 && part[j].pair == part[i].pair;
-		if (members > 0 && (accounting != PE_PURE || members != 2 || part[i].is_signed))
+		if (members > 0 && (accounting != PE_PURE || members < 2 || part[i].is_signed))
 			pe_bug("a pair that cannot be");
 		if (first >= 0 && (!is_same_table(&part[i], &part[first]) || part[i].bound != part[first].bound ||
 						   part[i].share != part[first].share))
@@ -448,7 +448,7 @@ typedef struct sharing
 {
 	const pe_plan_part *part;
 	int			parts;
-	double	   *cost;			/* of a pair both together, of the second part 0 */
+	double	   *cost;			/* of a pair all together, of later parts 0 */
 	bool		pure;
 	bool		by_keys;
 	double	   *weight;			/* of each part, before they are made to add up */

@@ -58,6 +58,9 @@ struct pe_plan
 /* A plan of a kind, without a cost. */
 extern pe_plan *pe_plan_begin(const pe_plan_kind *kind, const pe_plan_ask *ask);
 
+/* The plan of counts whose gram is there. */
+extern pe_plan_status pe_plan_of_dawa(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan);
+
 /* What was asked for in nano-units, of epsilon for an (epsilon, delta) method; not of max_stderr. */
 extern int64_t pe_plan_nano(const pe_plan_ask *ask, bool approximate);
 

@@ -397,6 +397,46 @@ check_unbiased(workload_case *c)
 	}
 }
 
+/* How queries vary with the total, from what each measurement counts in both.  Whether the total is determined. */
+static bool
+check_with_total(workload_case *c)
+{
+	const pe_blocks *blocks = &c->blocks;
+	pe_workload total;
+	double	   *of_total = pe_la_vector((size_t) c->dense.rows);
+	double	   *expected = pe_la_vector((size_t) c->workload.queries);
+	double		own = 0;
+	double		variance = 0;
+	bool		determined;
+
+	parse("total", &c->shape, &total);
+	determined = pe_blocks_undetermined(blocks, &total) == -1;
+	for (int32_t b = 0; b < blocks->blocks && determined; b++)
+		for (int64_t r = blocks->first[b]; r < blocks->first[b + 1]; r++)
+		{
+			memset(c->y, 0, (size_t) c->dense.rows * sizeof(double));
+			c->y[r] = 1;
+			pe_blocks_estimate(blocks, &total, c->y, &of_total[r]);
+			pe_blocks_estimate(blocks, &c->workload, c->y, c->estimate);
+			own += pow(of_total[r], 2) * pe_blocks_relative_variance(blocks, b);
+			for (int32_t q = 0; q < c->workload.queries; q++)
+				expected[q] += of_total[r] * c->estimate[q] * pe_blocks_relative_variance(blocks, b);
+		}
+	if (determined)
+	{
+		pe_blocks_covariance_with_total(blocks, &total, &variance);
+		assert_true(close_to(variance, own, 1e-9));
+		pe_blocks_covariance_with_total(blocks, &c->workload, c->estimate);
+		for (int32_t q = 0; q < c->workload.queries; q++)
+			if (fabs(c->estimate[q] - expected[q]) > 1e-9 * own * (1 + fabs(expected[q] / own)))
+				fail_msg("%s: query %d varies with the total by %g, not %g", c->workload.canonical, q, c->estimate[q], expected[q]);
+	}
+	pe_workload_free(&total);
+	pe_free(of_total);
+	pe_free(expected);
+	return determined;
+}
+
 /* Small parts of which there is a number for each block, cell or axis. */
 #define SLACK 300000
 
@@ -447,6 +487,7 @@ static void
 test_random(void **state)
 {
 	int			determined = 0;
+	int			totals = 0;
 	int			count = cases(1500);
 
 	pe_test_seed(1);
@@ -462,10 +503,12 @@ test_random(void **state)
 			determined += check_case(&c);
 			check_unbiased(&c);
 			check_reconstruction(&c);
+			totals += c.dense.rows <= 60 && check_with_total(&c);
 		}
 		case_free(&c);
 	}
 	assert_true(determined > count / 4 && determined < 9 * count / 10);
+	assert_true(totals > count / 20);
 }
 
 /* ---- large ones ---- */
