@@ -296,12 +296,12 @@ pe_survival_median(const pe_survival *s, const double *edge)
 	const pe_survival_point *point = s->point;
 	int32_t		j = 0;
 
-	while (j < s->edges && point[j + 1].survival > 0.5)
+	while (j < s->known && point[j + 1].survival > 0.5)
 		j++;
-	if (j < s->edges)
+	if (j < s->known)
 		f.estimate = edge[j] + (edge[j + 1] - edge[j]) * (point[j].survival - 0.5)
 			/ (point[j].survival - point[j + 1].survival);
-	for (j = 0; j < s->edges && point[j].lower > 0.5; j++)
+	for (j = 0; j <= s->edges && point[j].lower > 0.5; j++)
 		f.lower = edge[j];
 	for (j = s->edges; j > 0 && point[j].upper <= 0.5; j--)
 		f.upper = edge[j];

@@ -326,17 +326,6 @@ read_names(FunctionCallInfo fcinfo, pe_survival_names *names)
 }
 
 static void
-check_noise(const pe_survival_study *s)
-{
-	if (s->noise == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release " INT64_FORMAT " is of method \"dawa\"", s->release),
-				 errdetail("Nobody knows the errors of its counts."),
-				 errhint("dp.survival with the dataset's name measures counts whose errors are known.")));
-}
-
-static void
 take_release(pe_survival_study *s, pe_release *r)
 {
 	s->dataset = r->dataset;
@@ -345,13 +334,12 @@ take_release(pe_survival_study *s, pe_release *r)
 	s->domain = r->domain;
 	s->measured = r->measured;
 	s->y = r->value;
-	s->noise = pe_release_noise(r);
+	s->noise = pe_release_noise(r);	/* of two attributes or more its errors are known */
 	s->pure = r->accounting == PE_PURE;
 	s->rule = pe_release_rule(r);
 	s->release = r->id;
 }
 
-/* NULL for NULL: no release. */
 static pe_survival_study *
 study_of_release(FunctionCallInfo fcinfo)
 {
@@ -372,7 +360,6 @@ study_of_release(FunctionCallInfo fcinfo)
 	for (int i = 0; i < s->names.bys; i++)
 		s->by[i] = pe_release_column(r, s->names.by[i]);
 	pe_survival_resolve(s);
-	check_noise(s);
 	pe_survival_estimate(s);
 	return s;
 }
