@@ -112,7 +112,7 @@ extern pe_survival_figure pe_survival_mean(const pe_survival *survival, const pe
  * released.  Its variance is that of Mantel (1966) plus that of the noise, G'C G, G the gradient of
  * U by all counts, cross covariances of the groups among them.
  *
- * covariance: over all groups, of which each has its 2 bins counts, one after the other.
+ * covariance: over all groups, the 2 bins counts of each one after the other.
  */
 typedef struct pe_survival_test
 {

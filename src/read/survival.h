@@ -61,7 +61,7 @@ typedef struct pe_survival_study
 
 /*
  * Finds what the columns of time, event and by (pointers into columns) are.  22023 for a time without bins of
- * numbers, an event without two levels, of which it is not clear which one happened, and for one column in two places;
+ * numbers, an event without two levels, or with two of unknown meaning, and for one column in two places;
  * 54000 for too many counts.
  */
 extern void pe_survival_resolve(pe_survival_study *study);
