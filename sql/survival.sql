@@ -71,9 +71,9 @@ SELECT label, count(*) FROM dp.survival(:cells, 'days', 'died', '{arm,score}') G
 
 -- median and restricted mean; the test that arms are alike
 SELECT label, figure, round(estimate::numeric, 1) AS estimate, round(stderr::numeric, 2) AS stderr, round(lower95::numeric, 1) AS lower95, round(upper95::numeric, 1) AS upper95, until
-  FROM dp.survival_summary(:more, 'days', 'died', 'arm');
+  FROM dp.survival_summary(:more, 'days', 'died', 'arm') WHERE label->>'arm' IS NOT NULL;
 SELECT figure, round(estimate::numeric, 1) AS estimate, round(stderr::numeric, 2) AS stderr, until FROM dp.survival_summary(:more, 'days', 'died', until => 50);
-SELECT round(statistic::numeric) AS statistic, df, p_value < 1e-9 AS differ, until FROM dp.compare_survival(:more, 'days', 'died', 'arm');
+SELECT statistic > 60 AS large, df, p_value < 1e-9 AS differ, until FROM dp.compare_survival(:more, 'days', 'died', 'arm');
 -- no difference: the scores do not matter
 SELECT df, p_value > 0.01 AS alike FROM dp.compare_survival(:cells, 'days', 'died', '{score}');
 SELECT count(*) = :charges AS nothing_charged FROM dp.charges;

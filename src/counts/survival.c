@@ -369,7 +369,7 @@ pe_survival_mean(const pe_survival *s, const pe_survival_counts *counts, const d
 
 	fill_areas(s, edge, until, area);
 	for (int32_t j = 0; j <= s->edges; j++)
-		f.estimate += area[j];
+		f.estimate += s->known > 0 ? area[j] : NAN;
 	memset(area, 0, (s->edges + 1) * sizeof(double));
 	fill_areas(s, edge, known, area);
 	for (int32_t j = 0; j <= s->edges; j++)

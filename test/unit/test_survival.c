@@ -89,6 +89,9 @@ test_edges(void **state)
 	double		none[] = {0, 0, 40, 60};
 	double		all[] = {40, 60, 0, 0};
 	double		nobody[] = {0, 0, 0, 0};
+	double		edge[] = {0, 1, 2};
+	pe_survival_counts counts = {.bins = 2, .count = nobody, .covariance = zeros, .half = HALF};
+	pe_survival_figure f;
 	pe_survival s = curve_of(1, one, zeros);
 
 	(void) state;
@@ -108,6 +111,8 @@ test_edges(void **state)
 	assert_int_equal(s.known, 0);
 	for (int j = 1; j < 3; j++)
 		assert_true(s.point[j].survival == 1 && s.point[j].lower == 0 && s.point[j].upper == 1);
+	f = pe_survival_mean(&s, &counts, edge, 2);
+	assert_true(isnan(f.estimate) && f.lower == 0 && f.upper == 2);
 	pe_survival_free(&s);
 }
 
