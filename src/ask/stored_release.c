@@ -326,6 +326,36 @@ pe_release_read(pe_release *r)
 		refuse_kind(r);
 }
 
+static const pe_column *
+column_named(const pe_release *r, const char *name)
+{
+	for (int a = 0; a < r->attributes; a++)
+		if (strcmp(r->names[a], name) == 0)
+			return &r->columns[a];
+	return NULL;
+}
+
+const pe_column *
+pe_release_column(const pe_release *r, const char *name)
+{
+	const pe_column *column = column_named(r, name);
+	char		unquoted[PE_NAME_SIZE];
+	int			similar;
+
+	if (column == NULL && pe_text_unquote(name, unquoted))
+		column = column_named(r, unquoted);
+	if (column != NULL)
+		return column;
+	similar = pe_similar_text(name, r->names, r->attributes);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("release " INT64_FORMAT " does not have attribute \"%s\"", r->id, name),
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". "
+									"The view dp.releases lists the attributes of each release.",
+									r->names[similar])
+			 : errhint("The view dp.releases lists the attributes of each release.")));
+}
+
 const pe_noise *
 pe_release_noise(const pe_release *r)
 {

@@ -110,6 +110,9 @@ extern void pe_release_read_values(pe_release *release);
  */
 extern void pe_release_read(pe_release *release);
 
+/* Its attribute of a name, which may stand in double quotes as SQL has it; 42704 if it has none. */
+extern const pe_column *pe_release_column(const pe_release *release, const char *name);
+
 /* The noise of each measurement; NULL where the errors are not known. */
 extern const pe_noise *pe_release_noise(const pe_release *release);
 

@@ -114,6 +114,13 @@ extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *re
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 
 /*
+ * The covariance of the estimates of all queries, queries x queries, both triangles, in the units of variance; its
+ * diagonal is variance.  Takes queries x classes numbers besides what variance does, and as many estimates as the
+ * strategy has rows or classes.
+ */
+extern void pe_reconstruction_covariance(const pe_reconstruction *reconstruction, double *covariance);
+
+/*
  * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times
  * each of n measurements, so it is a whole number itself up to rounding; 0 where
  * that is not so, or not known, or there is nothing that errs.  variance as above.
