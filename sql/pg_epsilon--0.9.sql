@@ -1465,6 +1465,12 @@ CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT 
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS
     'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval, or a row per group with these for each aggregate; replace: one that this function made; workload: the part of it to publish, NULL: what was asked for; names: of the columns of aggregates; returns the number of rows';
 
+CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false)
+    RETURNS TABLE (table_name text, row_count bigint, release_id bigint, edges jsonb)
+    AS 'MODULE_PATHNAME', 'pe_sql_synthesize_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean) IS
+    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
+
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
