@@ -64,7 +64,7 @@ check_made_for_user(const pe_target *t, bool replace)
 				 errmsg("relation \"%s\" already exists", t->table),
 				 replace ? errdetail("It is not a table that %s made%s.", t->function,
 									 t->series_id != 0 ? " of this series" : "")
-				 : errhint("replace => true replaces a table that dp.publish made.")));
+				 : errhint("replace => true replaces a table that %s made.", t->function)));
 	if (made == PE_PUBLISHED_FOR_ANOTHER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

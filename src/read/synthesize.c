@@ -255,7 +255,8 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	pe_stream_init(&t->stream, r->value, r->values * sizeof(int64));
 	if (!make_whole(r, t))
 		make_tree(r, t);
-	pe_target_find(&t->target, PG_GETARG_TEXT_PP(ARG_TARGET), !PG_ARGISNULL(ARG_REPLACE) && PG_GETARG_BOOL(ARG_REPLACE));
+	pe_target_find(&t->target, PG_GETARG_TEXT_PP(ARG_TARGET),
+				   !PG_ARGISNULL(ARG_REPLACE) && PG_GETARG_BOOL(ARG_REPLACE));
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
 	return (Datum) 0;

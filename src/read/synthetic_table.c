@@ -140,8 +140,8 @@ draw_numeric(const valued *v, int bin, bool closed, pe_stream *stream)
 	if (DatumGetBool(DirectFunctionCall2(numeric_gt, steps, most)))
 		return v->point[bin];	/* more digits than can be drawn */
 	k = (int64) pe_stream_below(stream, DatumGetInt64(DirectFunctionCall1(numeric_int8, steps)) + closed);
-	return DirectFunctionCall2(numeric_add, v->point[bin],
-							   DirectFunctionCall2(numeric_div, DirectFunctionCall1(int8_numeric, Int64GetDatum(k)), unit));
+	steps = DirectFunctionCall1(int8_numeric, Int64GetDatum(k));
+	return DirectFunctionCall2(numeric_add, v->point[bin], DirectFunctionCall2(numeric_div, steps, unit));
 }
 
 static Datum
@@ -217,8 +217,8 @@ draw_cells(filling *f)
 static char *
 comment_on(const pe_synthetic_table *t)
 {
-	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", version %d "
-					"of its data; %s; no row is of anybody, and nothing computed from them has a known error",
+	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
+					"version %d of its data; %s; no row is of anybody, and nothing computed from them has a known error",
 					t->release, t->dataset->name, t->version, pe_charge_text(t->release));
 }
 
