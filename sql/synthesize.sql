@@ -54,9 +54,9 @@ SELECT count(*) AS charges FROM dp.charges \gset
 SELECT table_name, row_count, release_id = :all_of_them AS of_release, jsonb_array_length(edges) FROM dp.synthesize(:all_of_them, 'made');
 SELECT columns_of('made');
 -- Every table of one attribute is the release's, which is the data's at this cost
-SELECT sex, sex_other, about(count(*)) AS about FROM made GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT sex, sex_other, about(count(*)) AS about FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
 SELECT least(age / 25, 3) AS quarter, about(count(*)) AS about FROM made GROUP BY 1 ORDER BY 1;
-SELECT height >= 175 AS tall, height_other, about(count(*)) AS about, min(height) >= 150 AND max(height) <= 200 AS within FROM made GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT height >= 175 AS tall, height_other, about(count(*)) AS about, min(height) >= 150 AND max(height) <= 200 AS within FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
 SELECT min(weight) >= 50 AND max(weight) <= 100 AS within, count(DISTINCT weight) > 900 AS spread FROM made;
 SELECT born < '2000-02-01' AS january, about(count(*)) AS about, count(DISTINCT born) > 25 AS spread FROM made GROUP BY 1 ORDER BY 1;
 SELECT seen < '2020-01-01 12:00+00' AS morning, about(count(*)) AS about, bool_and(date_trunc('second', seen) = seen) FROM made GROUP BY 1 ORDER BY 1;
@@ -66,9 +66,9 @@ SELECT code, about(count(*)) AS about FROM made GROUP BY 1 ORDER BY 1;
 SELECT fee < 1.5 AS cheap, about(count(*)) AS about, max(scale(fee)), min(fee) >= 0 AND max(fee) <= 10 AS within FROM made GROUP BY 1 ORDER BY 1;
 SELECT share < .5 AS little, about(count(*)) AS about, max(scale(share)) FROM made GROUP BY 1 ORDER BY 1;
 SELECT key, one IN (7, 8) AS one, about(count(*)) AS about FROM made GROUP BY 1, 2;
-SELECT small < 1 AS zero, small = 1 AS one, about(count(*)) AS about, max(small) <= 8 AS within FROM made GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT small < 1 AS zero, small = 1 AS one, about(count(*)) AS about, max(small) <= 8 AS within FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
 SELECT big < 5000000000000 AS low, about(count(*)) AS about FROM made GROUP BY 1 ORDER BY 1;
-SELECT sex_other_2, "Odd ""col", about(count(*)) AS about FROM made GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT sex_other_2, "Odd ""col", about(count(*)) AS about FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
 SELECT regexp_replace(obj_description('made'::regclass), '\d{4}-\d\d-\d\d', 'DATE') ~
     ('^synthetic, by dp.synthesize: rows drawn from release ' || :all_of_them || ' of dataset "people", version 1 of its data; charge \d+ of rho 40000 on DATE; no row') AS comment;
 -- The same rows each time, whatever the settings; other numbers of rows
