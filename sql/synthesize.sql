@@ -51,7 +51,7 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT release AS all_of_them FROM dp.measure('people', '{sex,age,height,weight,born,seen,at,smokes,feels,code,fee,share,key,small,big,sex_other,"Odd \"col",one}',
     'marginals(2)', rho => 4e4) \gset
 SELECT count(*) AS charges FROM dp.charges \gset
-SELECT table_name, row_count, release_id = :all_of_them AS of_release, jsonb_array_length(edges) FROM dp.synthesize(:all_of_them, 'made');
+SELECT target, rows, release = :all_of_them AS of_release, jsonb_array_length(edges) FROM dp.synthesize(:all_of_them, 'made');
 SELECT columns_of('made');
 -- Every table of one attribute is the release's, which is the data's at this cost
 SELECT sex, sex_other, about(count(*)) AS about FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
@@ -75,47 +75,47 @@ SELECT regexp_replace(obj_description('made'::regclass), '\d{4}-\d\d-\d\d', 'DAT
 SET DateStyle = 'SQL, DMY';
 SET TimeZone = 'Asia/Tokyo';
 SET extra_float_digits = 0;
-SELECT row_count FROM dp.synthesize(:all_of_them, 'again');
+SELECT rows FROM dp.synthesize(:all_of_them, 'again');
 RESET ALL;
 SET client_min_messages = warning;
 SELECT count(*) FROM (TABLE made EXCEPT ALL TABLE again) d;
-SELECT row_count FROM dp.synthesize(:all_of_them, 'pg_temp.few', 7);
+SELECT rows FROM dp.synthesize(:all_of_them, 'pg_temp.few', 7);
 SELECT count(*) FROM few;
-SELECT row_count FROM dp.synthesize(:all_of_them, 'pg_temp.none', 0);
-SELECT row_count FROM dp.synthesize(:all_of_them, 'pg_temp.many', 100000);
+SELECT rows FROM dp.synthesize(:all_of_them, 'pg_temp.none', 0);
+SELECT rows FROM dp.synthesize(:all_of_them, 'pg_temp.many', 100000);
 SELECT sex, sex_other, abs(count(*) - 20000) < 100 AS scaled FROM many GROUP BY 1, 2 ORDER BY 1, 2;
 -- Nothing of that was charged
 SELECT count(*) = :charges AS free FROM dp.charges;
 
 -- Other releases: one attribute; the whole product; single tables; a SELECT's
 SELECT release FROM dp.histogram('people', 'sex', rho => 3e3) LIMIT 1 \gset
-SELECT about(row_count), edges FROM dp.synthesize(:release, 'by_sex');
+SELECT about(rows), edges FROM dp.synthesize(:release, 'by_sex');
 SELECT sex, sex_other, about(count(*)) AS about FROM by_sex GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT release FROM dp.histogram('people', '{sex_other,small,feels}', rho => 3e3) LIMIT 1 \gset
-SELECT about(row_count), edges FROM dp.synthesize(:release, 'whole');
+SELECT about(rows), edges FROM dp.synthesize(:release, 'whole');
 SELECT count(*), max(abs(made - estimate)) < 1.001 AS near
   FROM (SELECT sex_other, least(small, 2), feels, count(*) FROM whole GROUP BY 1, 2, 3) w (a, b, c, made)
   JOIN (SELECT (label->>'sex_other')::int, (label->'small'->>'from')::int, (label->>'feels')::mood, estimate FROM dp.cells(:release)) c (a, b, c, estimate)
     USING (a, b, c) WHERE estimate > 1;
 SELECT release FROM dp.measure('people', '{age,born,fee,share,small,big,sex,height,seen,at,weight,feels}', 'marginals(1)', rho => 3e3) \gset
-SELECT about(row_count), edges FROM dp.synthesize(:release, 'apart');
+SELECT about(rows), edges FROM dp.synthesize(:release, 'apart');
 SELECT release FROM dp.measure('people', '{age,born,fee,share,small,big,sex,height,seen,at,weight,feels}', 'marginals(1) + identity(sex) * identity(height)', rho => 3e3) \gset
-SELECT about(row_count), edges FROM dp.synthesize(:release, 'together');
+SELECT about(rows), edges FROM dp.synthesize(:release, 'together');
 SELECT sex, sex_other, height < 175 AS little, height_other, about(count(*)) AS about FROM together GROUP BY 1, 2, 3, 4 HAVING count(*) > 5 ORDER BY 1, 2, 3, 4;
 SELECT release FROM dp.aggregate('people', '{count(*),avg(age)}', '{smokes,feels}', rho => 3e3) LIMIT 1 \gset
-SELECT about(row_count) FROM dp.synthesize(:release, 'of_averages');
+SELECT about(rows) FROM dp.synthesize(:release, 'of_averages');
 -- Nobody is there
 SELECT release FROM dp.histogram('people', '{smokes,feels}', predicate => 'sex_other = 1 AND "Odd ""col" = 2', rho => 3e3) LIMIT 1 \gset
-SELECT row_count FROM dp.synthesize(:release, 'nobody');
+SELECT rows FROM dp.synthesize(:release, 'nobody');
 SELECT count(*) FROM nobody;
-SELECT row_count FROM dp.synthesize(:release, 'somebody', 60);
+SELECT rows FROM dp.synthesize(:release, 'somebody', 60);
 -- Too few groups for a small budget: rows all the same
 SELECT release FROM dp.histogram('people', '{sex,age,born,small}', rho => 1e-6) LIMIT 1 \gset
-SELECT row_count >= 0 AS made FROM dp.synthesize(:release, 'drowned');
+SELECT rows >= 0 AS made FROM dp.synthesize(:release, 'drowned');
 
 -- Refused
 SELECT refused(format('SELECT dp.synthesize(%s, %L)', :release, 'drowned'));
-SELECT row_count >= 0 AS made FROM dp.synthesize(:release, 'drowned', replace => true);
+SELECT rows >= 0 AS made FROM dp.synthesize(:release, 'drowned', replace => true);
 CREATE TABLE mine (a int);
 SELECT refused(format('SELECT dp.synthesize(%s, %L, replace => true)', :release, 'mine'));
 SELECT refused(format('SELECT dp.synthesize(%s, %L, -1)', :release, 't'));
@@ -137,7 +137,7 @@ SELECT release FROM dp.histogram('people', 'small', rho => 3e3) LIMIT 1 \gset
 SELECT refused(format('SELECT dp.synthesize(%s, %L)', :release, 'hidden'));
 SELECT least(small, 2) AS least, about(count(*)) AS about FROM hidden GROUP BY 1;
 SET SESSION AUTHORIZATION regress_curator;
-SELECT about(row_count) FROM dp.synthesize(:release, 'hidden_too');
+SELECT about(rows) FROM dp.synthesize(:release, 'hidden_too');
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;

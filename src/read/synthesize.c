@@ -1,8 +1,8 @@
 /*
  * synthesize.c
- *	  dp.synthesize of a stored release: rows from tables that were paid for, free.
+ *	  dp.synthesize: rows from tables that a request measures (ask/ask_synthetic.h), or that were paid for, free.
  *
- * Tables of one attribute and of two come out of the release as dp.answer gives them.  Where the release has the whole
+ * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where the release has the whole
  * product, and its mean cell is above its noise, rows are drawn from it; else from a tree of pairs.
  */
 #include "postgres.h"
@@ -10,19 +10,24 @@
 #include <math.h>
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
 #include "blocks/blocks.h"
 #include "read/synthetic_table.h"
 #include "server/access.h"
 #include "server/arguments.h"
+#include "server/return_rows.h"
 #include "server/settings.h"
 #include "strategy/solve.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_synthesize_release);
+PG_FUNCTION_INFO_V1(pe_sql_synthesize);
+PG_FUNCTION_INFO_V1(pe_sql_quote_synthetic);
 
 enum
 {
@@ -228,36 +233,215 @@ make_whole(const pe_release *r, pe_synthetic_table *t)
 	return t->whole;
 }
 
+/* ------------------------------------------------------------------
+ * Of a release
+ * ------------------------------------------------------------------
+ */
+
+/* The arguments of both functions, by their places. */
+static pe_synthetic_table *
+begin_table(FunctionCallInfo fcinfo, int target, int rows)
+{
+	pe_synthetic_table *t = palloc0(sizeof(*t));
+
+	if (PG_ARGISNULL(target))
+		pe_refuse_null("target");
+	t->rows = PG_ARGISNULL(rows) ? -1 : PG_GETARG_INT64(rows);
+	if (!PG_ARGISNULL(rows))
+		pe_synthetic_check_rows(t->rows);
+	t->target.function = "dp.synthesize";
+	PreventCommandIfReadOnly("dp.synthesize()");
+	return t;
+}
+
+static void
+find_target(FunctionCallInfo fcinfo, int target, int replace, pe_synthetic_table *t)
+{
+	pe_target_find(&t->target, PG_GETARG_TEXT_PP(target), !PG_ARGISNULL(replace) && PG_GETARG_BOOL(replace));
+}
+
+/* From the numbers of a tree. */
+static void
+take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
+{
+	int32		cells[PE_MAX_ATTRIBUTES];
+
+	for (int a = 0; a < t->domain->attributes; a++)
+		cells[a] = t->column[a].cells;
+	pe_stream_init(&t->stream, value, values * sizeof(int64));
+	if (!pe_tree_model(t->domain->attributes, cells, value, values, root, &t->model))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));
+}
+
+/* A release that dp.synthesize has paid for: with its columns as they were declared. */
+static bool
+read_tree(pe_release *r)
+{
+	int			count = 0;
+
+	pe_release_read_row(r);
+	if (r->kind == NULL || strcmp(r->kind, PE_SYNTHETIC) != 0)
+		return false;
+	pe_release_check_version(r);
+	pe_release_read_values(r);
+	count = r->attributes;
+	r->columns = pe_columns_load(r->dataset, r->names, &count);
+	r->domain = pe_columns_domain(r->columns, count, 0);
+	return true;
+}
+
 Datum
 pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 {
-	pe_synthetic_table *t = palloc0(sizeof(*t));
+	pe_synthetic_table *t;
 	pe_release *r = palloc0(sizeof(*r));
+	bool		is_tree;
 
 	if (PG_ARGISNULL(ARG_RELEASE))
 		pe_refuse_null("release");
-	if (PG_ARGISNULL(ARG_TARGET))
-		pe_refuse_null("target");
-	t->rows = PG_ARGISNULL(ARG_ROWS) ? -1 : PG_GETARG_INT64(ARG_ROWS);
-	if (!PG_ARGISNULL(ARG_ROWS))
-		pe_synthetic_check_rows(t->rows);
-	t->target.function = "dp.synthesize";
+	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
 	t->release = r->id = PG_GETARG_INT64(ARG_RELEASE);
 	r->published = true;
 	PE_UNDONE();
-	pe_release_read(r);
-	pe_release_read_values(r);
+	is_tree = read_tree(r);
+	if (!is_tree)
+	{
+		pe_release_read(r);
+		pe_release_read_values(r);
+	}
 	PE_END_UNDONE();
 	t->dataset = r->dataset;
 	t->version = r->version;
 	t->column = r->columns;
 	t->domain = r->domain;
 	pe_stream_init(&t->stream, r->value, r->values * sizeof(int64));
-	if (!make_whole(r, t))
+	if (is_tree)
+		take_tree(t, r->value, r->values, 0);
+	else if (!make_whole(r, t))
 		make_tree(r, t);
-	pe_target_find(&t->target, PG_GETARG_TEXT_PP(ARG_TARGET),
-				   !PG_ARGISNULL(ARG_REPLACE) && PG_GETARG_BOOL(ARG_REPLACE));
+	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * Of a dataset
+ * ------------------------------------------------------------------
+ */
+
+/* The arguments of dp.synthesize(dataset), and of its quote. */
+enum
+{
+	ASK_DATASET, ASK_ATTRIBUTES, ASK_TARGET, ASK_EPSILON, ASK_RHO, ASK_DELTA, ASK_ROWS, ASK_PREDICATE, ASK_METHOD,
+	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE
+};
+
+enum
+{
+	QUOTE_DATASET, QUOTE_ATTRIBUTES, QUOTE_EPSILON, QUOTE_RHO, QUOTE_DELTA, QUOTE_PREDICATE, QUOTE_METHOD,
+	QUOTE_OPTIONS, QUOTE_BUDGET
+};
+
+static void
+check_method(const char *method)
+{
+	if (strcmp(method, PE_METHOD_TREE) != 0)
+		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\"");
+}
+
+/* Both have the dataset and its attributes first. */
+static void
+read_attributes(FunctionCallInfo fcinfo, pe_request *request)
+{
+	pe_request_init(request, PE_ASK_TREE, "dp.synthesize");
+	request->dataset = pe_text_argument(fcinfo, ASK_DATASET, "dataset");
+	request->attribute = pe_names_argument(fcinfo, ASK_ATTRIBUTES, "attributes", "an attribute", &request->attributes);
+	pe_check_attributes(request->attributes);
+	if (request->attributes == 0)
+		pe_refuse_parameter("attributes", "{}", "at least one attribute");
+}
+
+static void
+read_request(FunctionCallInfo fcinfo, pe_request *request)
+{
+	read_attributes(fcinfo, request);
+	request->epsilon = pe_optional_float(fcinfo, ASK_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ASK_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, ASK_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, ASK_PREDICATE);
+	check_method(pe_text_argument(fcinfo, ASK_METHOD, "method"));
+	request->options = PG_ARGISNULL(ASK_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ASK_OPTIONS);
+	request->fresh = !PG_ARGISNULL(ASK_FRESH) && PG_GETARG_BOOL(ASK_FRESH);
+	request->budget = pe_optional_name(fcinfo, ASK_BUDGET);
+}
+
+/* What can fail for the table fails before the charge. */
+Datum
+pe_sql_synthesize(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_call *c = palloc0(sizeof(*c));
+	pe_synthetic_table *t = begin_table(fcinfo, ASK_TARGET, ASK_ROWS);
+
+	c->call.fcinfo = fcinfo;
+	read_request(fcinfo, &c->call.request);
+	pe_synthetic_prepare(c);
+	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
+	pe_synthetic_answer(c);
+	t->release = c->call.reply.release_id;
+	t->dataset = c->asked.dataset;
+	t->version = c->asked.version;
+	t->column = c->columns;
+	t->domain = c->domain;
+	take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	pe_synthetic_make_table(t);
+	pe_synthetic_return(fcinfo, t);
+	return (Datum) 0;
+}
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const pe_synthetic_call *c = argument;
+	const pe_asked *asked = &c->asked;
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	double		left = 0;
+
+	values[0] = Float8GetDatum(amount.rho_nano / 1e9);
+	nulls[0] = asked->ask.accounting == PE_PURE;
+	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[2] = Float8GetDatum(asked->ask.delta);
+	values[3] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_ONES));
+	values[4] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_PAIRS));
+	nulls[4] = c->problem.attributes == 1;
+	values[5] = Int64GetDatum(c->tables.first[c->tables.tables]);
+	values[6] = BoolGetDatum(pe_asked_fits(asked, c->call.replay, &left));
+	values[7] = Float8GetDatum(left);
+	nulls[7] = !DatumGetBool(values[6]);
+	values[8] = BoolGetDatum(c->call.replay);
+	values[9] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+}
+
+/* dp.quote_synthetic: reads no row, charges nothing. */
+Datum
+pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_call *c = palloc0(sizeof(*c));
+	pe_request *request = &c->call.request;
+
+	c->call.fcinfo = fcinfo;
+	c->call.quote = true;
+	read_attributes(fcinfo, request);
+	request->epsilon = pe_optional_float(fcinfo, QUOTE_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, QUOTE_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, QUOTE_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, QUOTE_PREDICATE);
+	check_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"));
+	request->options = PG_ARGISNULL(QUOTE_OPTIONS) ? NULL : PG_GETARG_JSONB_P(QUOTE_OPTIONS);
+	request->budget = pe_optional_name(fcinfo, QUOTE_BUDGET);
+	pe_synthetic_prepare(c);
+	pe_return_rows(fcinfo, 1, 10, make_quote, c);
 	return (Datum) 0;
 }

@@ -218,8 +218,9 @@ static char *
 comment_on(const pe_synthetic_table *t)
 {
 	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
-					"version %d of its data; %s; no row is of anybody, and nothing computed from them has a known error",
-					t->release, t->dataset->name, t->version, pe_charge_text(t->release));
+					"version %d of its data; %s; no row is anybody, and what is computed from them has no known error",
+					t->release, t->dataset->name, t->version,
+					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows");
 }
 
 void
