@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accounting/conversion.h"
 #include "counts/measured_tree.h"
 #include "noise/noise.h"
 #include "plan/private.h"
@@ -366,6 +367,71 @@ test_nobody(void **state)
 	pe_tables_free(&tables);
 }
 
+/* ----------
+ * The plan
+ * ----------
+ */
+
+static void
+no_hold(void)
+{
+}
+
+static pe_plan_status
+plan_of(pe_accounting accounting, double cost, int k, pe_tree_problem *p, pe_plan **plan)
+{
+	const pe_plan_ask ask = {
+		.accounting = accounting, .cap = PE_ZCDP, .epsilon = accounting == PE_PURE ? cost : NAN,
+		.rho = accounting == PE_PURE ? NAN : cost, .max_stderr = NAN, .delta = 1e-9
+	};
+	const pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = k, .cap = PE_ZCDP};
+	const char *what;
+
+	*p = problem_of(3, cells_of_three, PE_ADD_REMOVE, 1, PE_ZCDP, 0);
+	return pe_plan_of_tree(&ask, &rules, p, plan, &what);
+}
+
+static void
+test_plan(void **state)
+{
+	pe_tree_problem p;
+	pe_plan    *plan;
+	pe_tables	tables;
+	int64_t		counts[64] = {0};
+	int64_t		part[PE_TREE_PARTS];
+	int64_t		as_rho = 0;
+	int64_t		values;
+
+	(void) state;
+	assert_int_equal(plan_of(PE_ZCDP, .5, 3, &p, &plan), PE_PLAN_MADE);
+	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano, NANO / 2);
+	assert_int_equal(plan->tree.max_rows, 3);
+	assert_int_equal(plan->tree.neighbours, PE_SUBSTITUTE);
+	assert_true(pe_tree_tables(&p, &tables));
+	assert_true(pe_plan_is_of_tree(plan, &tables));
+	pe_free(pe_plan_measure_tree(plan, &tables, counts, &values, no_hold));
+	tables.set[0] = 5;
+	assert_false(pe_plan_is_of_tree(plan, &tables));
+	tables.set[0] = 3;
+	tables.first[3]++;
+	assert_false(pe_plan_is_of_tree(plan, &tables));
+	tables.first[3]--;
+	pe_tables_free(&tables);
+	pe_free(plan);
+	/* a pure one costs a cap that counts rho what its draws do together */
+	assert_int_equal(plan_of(PE_PURE, 1, 2, &p, &plan), PE_PLAN_MADE);
+	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, NANO);
+	assert_true(pe_tree_split(&p, part));
+	as_rho = pe_nano_rho_of_laplace(PE_ZCDP, part[0], 12) + pe_nano_rho_of_laplace(PE_ZCDP, part[2], 8) +
+		pe_nano_rho_of_pure(PE_ZCDP, part[1] / 2 + part[1] % 2) + pe_nano_rho_of_pure(PE_ZCDP, part[1] / 2);
+	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), as_rho);
+	pe_free(plan);
+	assert_int_equal(plan_of(PE_ZCDP, 3e-9, 1, &p, &plan), PE_PLAN_SHARES);
+	pe_free(plan);
+	assert_int_equal(plan_of(PE_ZCDP, 0, 1, &p, &plan), PE_PLAN_COST);
+	pe_free(plan);
+}
+
 #define DRAWS 20000
 
 /*
@@ -427,7 +493,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sensitivity_of_tables), cmocka_unit_test(test_sensitivity_of_scores),
 		cmocka_unit_test(test_score), cmocka_unit_test(test_split), cmocka_unit_test(test_refusal),
-		cmocka_unit_test(test_exact), cmocka_unit_test(test_one_attribute), cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_exact), cmocka_unit_test(test_one_attribute), cmocka_unit_test(test_nobody), cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_law),
 	};
 
