@@ -21,7 +21,7 @@
  * Sensitivity.  Of 1 the unit's rows are d vectors y_a >= 0 of sum at most k: |y_a|_1 <= k and |y_a|_2 <= k.  For
  * add_remove that is k^2 d for the squared L2 norm, and k d for L1.  For substitute it is the difference of two such
  * vectors, both >= 0: |y - z|_2^2 <= |y|^2 + |z|^2, so 2 k^2 d, and 2 k d.  Of 3 the same with d - 1.  Of 2: the
- * score is a sum of distances, each of which moves by as much as its cell, so by |y|_1 <= k, and by |y - z|_1 <=
+ * score is a sum of distances, and each moves by as much as its cell, so by |y|_1 <= k, and by |y - z|_1 <=
  * 2 k for substitute.  A row makes one pair's score larger and another's smaller: scores are not monotone.  r is whole
  * and fixed by 1, so the scores are whole numbers.
  *
@@ -84,14 +84,14 @@ extern pe_u128 pe_tree_score_sensitivity(const pe_tree_problem *problem);
 extern double pe_tree_stderr(const pe_tree_problem *problem, int part);
 
 /*
- * The tables that are read: of each pair of attributes, or of the one attribute.  False if they have too many cells, with
- * nothing to free.
+ * The tables that are read: of each pair of attributes, or of the one attribute.  False if they have too many cells,
+ * with nothing to free.
  */
 extern bool pe_tree_tables(const pe_tree_problem *problem, pe_tables *tables);
 
 /*
- * All of it, from the counts of those tables, none below 0 and fewer than 2^62 rows, which are left as they are; what is
- * computed from them is wiped.  Returns what is released, and how many numbers that are.  Never polls.
+ * All of it, from the counts of those tables, none below 0 and fewer than 2^62 rows, which are left as they are; what
+ * is computed from them is wiped.  Returns what is released, and how many numbers that are.  Never polls.
  */
 extern int64_t *pe_tree_measure(const pe_tree_problem *problem, const pe_tables *tables, const int64_t *counts,
 								int64_t *values);

@@ -2,8 +2,9 @@
  * synthesize.c
  *	  dp.synthesize: rows from tables that a request measures (ask/ask_synthetic.h), or that were paid for, free.
  *
- * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where the release has the whole
- * product, and its mean cell is above its noise, rows are drawn from it; else from a tree of pairs.
+ * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where
+ * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from a tree of
+ * pairs.
  */
 #include "postgres.h"
 
