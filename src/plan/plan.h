@@ -23,6 +23,7 @@
  *	  quantiles	counts/quantile_select.h
  *	  series	sum_s L_ts A x_s with noise, for every period t of a series: plan_series.c
  *	  keys		keys that nobody has listed, above a threshold, and sums of those that pass: counts/key_threshold.h
+ *	  tree		tables of attributes and of the pairs of a tree, which is chosen: counts/measured_tree.h
  *
  * Everything in a plan is public; it depends on no row.
  */
@@ -30,6 +31,7 @@
 #define PE_PLAN_PLAN_H
 
 #include "accounting/cost.h"
+#include "counts/measured_tree.h"
 #include "counts/quantile_select.h"
 #include "domain/sums.h"
 #include "domain/keys.h"
@@ -217,6 +219,13 @@ extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rule
 extern pe_plan_status pe_plan_of_key_sums(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta,
 										  const pe_plan_sums *sums, uint64_t share, pe_plan **plan);
 
+/*
+ * Of the tables of a tree: takes neighbours and max_rows from the rules, and fills in accounting and nano.
+ * PE_PLAN_REFUSED for numbers that make no sense, PE_PLAN_SHARES for a cost that cannot be divided.
+ */
+extern pe_plan_status pe_plan_of_tree(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_tree_problem *problem,
+									  pe_plan **plan, const char **what);
+
 /* Of a series as it is created: PE_PLAN_COST also where accounting is pure. */
 extern pe_plan_status pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan);
 
@@ -393,6 +402,13 @@ extern int64_t pe_plan_rows(const pe_plan *plan);
 
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
+
+/* Whether it measures a tree of these tables: the door asks it before it charges. */
+extern bool pe_plan_is_of_tree(const pe_plan *plan, const pe_tables *tables);
+
+/* pe_tree_measure on what the plan was made for; hold as above. */
+extern int64_t *pe_plan_measure_tree(const pe_plan *plan, const pe_tables *tables, const int64_t *counts,
+									 int64_t *values, void (*hold) (void));
 
 /* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
 extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);

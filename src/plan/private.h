@@ -46,6 +46,7 @@ struct pe_plan
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
 	pe_quantile_problem quantiles;
+	pe_tree_problem tree;
 	pe_plan_series series;		/* time: NULL of other kinds */
 	/*
 	 * of a series: C of all of it, of what the noise is calibrated to, of what
