@@ -1472,6 +1472,12 @@ CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text, o
 COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text, jsonb) IS
     'the same of one attribute by its name, or several as an array literal';
 
+CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind text DEFAULT 'difference')
+    RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
+    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
+
 CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL, names text[] DEFAULT NULL) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS

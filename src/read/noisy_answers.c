@@ -75,6 +75,19 @@ put_measurements(const pe_release *r, const pe_reconstruction *own, const pe_noi
 	}
 }
 
+/* Of any sum of measurements, in standard deviations: of a narrow law on its lattice wider than that of a normal number. */
+static double
+half_of(const pe_noise *noise, int32 rows, double miss)
+{
+	pe_confidence confidence;
+	double		half;
+
+	pe_confidence_init(&confidence, noise, rows, miss);
+	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
+	pe_confidence_free(&confidence);
+	return half;
+}
+
 pe_noisy
 pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined)
 {
@@ -101,6 +114,8 @@ pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined
 		a.value[q] *= unit;
 	for (size_t k = 0; k < (size_t) a.count * a.count; k++)
 		a.covariance[k] *= pe_noise_stderr(noise) * pe_noise_stderr(noise);
+	for (int i = 0; i < 2; i++)
+		a.half[i] = half_of(noise, r->measured.strategy->rows, i == 0 ? PE_MISS : PE_MISS / 2);
 	if (laplace)
 		put_measurements(r, &own, noise, &a);
 	pe_reconstruction_free(&own);
