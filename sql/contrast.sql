@@ -30,7 +30,7 @@ CREATE FUNCTION pg_temp.near(a float8, b float8, most float8 DEFAULT 0.05) RETUR
 
 -- counts and shares
 SELECT max(release) AS cells FROM dp.histogram('study', '{arm,sex,age}', rho => 3000) \gset
-SELECT pg_temp.near(c.estimate, a - b, 1) AS estimate, pg_temp.near(estimate_a, a, 1) AND pg_temp.near(estimate_b, b, 1) AS both, pg_temp.near((upper95 - lower95) / stderr, 2 * 1.96, 0.01) AS width,
+SELECT pg_temp.near(c.estimate, a - b, 1) AS estimate, pg_temp.near(c.estimate_a, a, 1) AND pg_temp.near(c.estimate_b, b, 1) AS both, pg_temp.near((c.upper95 - c.lower95) / c.stderr, 2 * 1.96, 0.01) AS width,
     pg_temp.near(r.estimate, a / b) AS ratio, pg_temp.near(s.estimate, (a - b) / n) AS shares, pg_temp.near(t.estimate, a / b) AS ratio_of_shares
   FROM (SELECT count(*) FILTER (WHERE sex = 'f' AND age < 30)::float8 AS a, count(*) FILTER (WHERE sex = 'm' OR age >= 90)::float8 AS b, count(*)::float8 AS n FROM study) e,
     dp.contrast(:cells, $$sex = 'f' AND age < 30$$, $$count(*) WHERE (sex = 'm' OR age >= 90)$$) c,

@@ -51,13 +51,13 @@ CREATE TEMP VIEW pearson AS
         (count(DISTINCT x) - 1) * (count(DISTINCT y) - 1) AS df, least(count(DISTINCT x), count(DISTINCT y)) - 1 AS smaller
       FROM (SELECT *, sum(n) OVER (PARTITION BY a, x) AS rows, sum(n) OVER (PARTITION BY a, y) AS columns, sum(n) OVER (PARTITION BY a) AS total FROM pairs) t
       GROUP BY a, b, total;
-SELECT max(release) AS cells FROM dp.histogram('study', '{arm,dose,died,stage}', rho => 3000) \gset
+SELECT max(release) AS cells FROM dp.histogram('study', '{arm,dose,died,stage}', rho => 20000) \gset
 SELECT a, b, pg_temp.same(t.statistic, p.statistic) AS statistic, t.df = p.df AS df, pg_temp.near(p_value, pg_temp.chi2_tail(p.statistic, p.df)) AS p_value,
     pg_temp.same(estimate, sqrt(p.statistic / (total * smaller))) AS estimate, lower95, upper95
   FROM pearson p, dp.hypothesis_test(:cells, 'chi2', ARRAY[a, b], '{"replicates": 99999}') t;
 -- the order of the attributes does not matter; a p-value repeats
 SELECT pg_temp.same(a.statistic, b.statistic) AS statistic, pg_temp.near(a.p_value, b.p_value) AS p_value
-  FROM dp.hypothesis_test(:cells, 'chi2', '{died,dose}') a, dp.hypothesis_test(:cells, 'chi2', '{dose,died}') b;
+  FROM dp.hypothesis_test(:cells, 'chi2', '{died,dose}', '{"replicates": 99999}') a, dp.hypothesis_test(:cells, 'chi2', '{dose,died}', '{"replicates": 99999}') b;
 SELECT a = b AS repeats FROM dp.hypothesis_test(:cells, 'chi2', '{died,dose}') a, dp.hypothesis_test(:cells, 'chi2', '{died,dose}') b;
 
 -- two proportions: the one of deaths, of the first group less the second
@@ -83,7 +83,7 @@ SELECT pg_temp.same(t.statistic, x) AS statistic, t.df, pg_temp.near(p_value, pg
     FROM study GROUP BY dose) s) e, dp.hypothesis_test(:cells, 'goodness', 'dose', '{"replicates": 99999, "probabilities": [0.37, 0.33, 0.3]}') t;
 
 -- means: Welch's t; of more groups his F
-SELECT max(release) AS sums FROM dp.aggregate('study', '{avg(age),var_samp(age),avg(weight),var_samp(weight),count(*)}', by => '{arm,dose}', rho => 3000) \gset
+SELECT max(release) AS sums FROM dp.aggregate('study', '{avg(age),var_samp(age),avg(weight),var_samp(weight),count(*)}', by => '{arm,dose}', rho => 20000) \gset
 CREATE TEMP VIEW welch AS SELECT *, v1 / n1 + v2 / n2 AS v, (v1 / n1 + v2 / n2) ^ 2 / ((v1 / n1) ^ 2 / (n1 - 1) + (v2 / n2) ^ 2 / (n2 - 1)) AS df FROM
   (SELECT avg(age) FILTER (WHERE arm = 'new')::float8 AS m1, avg(age) FILTER (WHERE arm = 'old')::float8 AS m2,
     var_samp(age) FILTER (WHERE arm = 'new')::float8 AS v1, var_samp(age) FILTER (WHERE arm = 'old')::float8 AS v2,
@@ -92,7 +92,7 @@ SELECT pg_temp.near(t.statistic, (m1 - m2) / sqrt(v)) AS statistic, pg_temp.near
     pg_temp.near(p_value, pg_temp.t_tail((m1 - m2) / sqrt(v), e.df)) AS p_value, pg_temp.near(estimate, m1 - m2) AS estimate,
     abs((upper95 - lower95) / 2 / sqrt(v) - 1.9645) < 0.03 AS width
   FROM welch e, dp.hypothesis_test(:sums, 'means', '{age,arm}', '{"replicates": 99999}') t;
-SELECT pg_temp.near(t.statistic, f) AS statistic, t.df, estimate FROM
+SELECT pg_temp.same(t.statistic, f) AS statistic, t.df, estimate FROM
   (SELECT sum(w * (m - mean) ^ 2) / 2 / (1 + 2.0 / 8 * sum((1 - w / ws) ^ 2 / (n - 1))) AS f FROM
     (SELECT *, sum(w) OVER () AS ws, sum(w * m) OVER () / sum(w) OVER () AS mean FROM
       (SELECT count(weight)::float8 AS n, avg(weight) AS m, count(weight) / var_samp(weight) AS w FROM study GROUP BY dose) g) h) e,

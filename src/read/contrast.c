@@ -2,8 +2,8 @@
  * contrast.c
  *	  dp.contrast: two queries of one paid release compared, free.
  *
- * A query is an aggregate with a condition, or a condition alone, which counts rows.  The conditions select cells of the
- * attributes that they name.  Cells of an attribute that both treat alike are one class; the classes' table is
+ * A query is an aggregate with a condition, or a condition alone, which counts rows.  The conditions select cells of
+ * the attributes that they name.  Cells of an attribute that both treat alike are one class; the classes' table is
  * answered from the release with the covariance of its noise, and each query is a sum of it.
  */
 #include "postgres.h"
@@ -234,7 +234,7 @@ stride_of(const call *c, int attribute)
 	return stride;
 }
 
-/* Whether both queries treat two cells of an attribute alike, whatever the others are. */
+/* Whether both queries treat two cells of an attribute alike, for any cells of the others. */
 static bool
 are_alike(const call *c, int attribute, int32 one, int32 other)
 {

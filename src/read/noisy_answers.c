@@ -75,7 +75,7 @@ put_measurements(const pe_release *r, const pe_reconstruction *own, const pe_noi
 	}
 }
 
-/* Of any sum of measurements, in standard deviations: of a narrow law on its lattice wider than that of a normal number. */
+/* Of any sum of measurements, in standard deviations: of a narrow law on its lattice wider than of a normal number. */
 static double
 half_of(const pe_noise *noise, int32 rows, double miss)
 {

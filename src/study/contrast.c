@@ -120,7 +120,8 @@ static void
 divide_intervals(const pe_quotient *above, const pe_quotient *below, pe_quotient *result)
 {
 	double		end[4] = {
-		above->lower / below->lower, above->lower / below->upper, above->upper / below->lower, above->upper / below->upper
+		above->lower / below->lower, above->lower / below->upper,
+		above->upper / below->lower, above->upper / below->upper
 	};
 
 	result->lower = result->upper = end[0];

@@ -12,7 +12,7 @@
  *	 shares of all rows				their difference is (a - b) / n: likewise
  *	 averages P / n					where both n, and for a ratio both P, are at least PE_CONTRAST_KNOWN standard
  *									deviations, by the delta method, of a ratio of its logarithm; else
- *									from Fieller's sets of both, each of which misses half as much
+ *									from Fieller's sets of both, where each misses half as much
  */
 #ifndef PE_STUDY_CONTRAST_H
 #define PE_STUDY_CONTRAST_H
