@@ -91,7 +91,7 @@ read_counts(look *l)
 	initStringInfo(&text);
 	for (int i = 0; i < l->h->attributes; i++)
 	{
-		l->attribute[i] = pe_release_attribute(r, l->h->attribute[i]);
+		l->attribute[i] = pe_release_column(r, l->h->attribute[i]) - r->columns;
 		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "",
 						 quote_identifier(r->columns[l->attribute[i]].name));
 	}

@@ -20,18 +20,24 @@
  */
 
 static void
-check_sizes(const pe_release *r, const pe_workload *workload, bool laplace)
+check_queries(const pe_workload *workload)
 {
-	const pe_strategy *strategy = r->measured.strategy;
-	size_t		queries = workload->queries;
-
 	if (workload->queries > MOST_QUERIES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d cells are more than can be looked at together", workload->queries),
 				 errdetail("At most %d can be.", MOST_QUERIES)));
-	pe_check_memory(pe_reconstruction_covariance_memory(strategy, workload) +
-					(4 * queries * queries + (laplace ? 3 * queries * strategy->rows : 0)) * sizeof(double));
+}
+
+static void
+check_sizes(const pe_reconstruction *own, bool laplace)
+{
+	const pe_strategy *strategy = own->measured->strategy;
+	size_t		queries = own->workload->queries;
+	size_t		numbers = 4 * queries * queries + queries * (strategy->blocks == NULL ? own->classes.cells : 1);
+
+	pe_check_memory(pe_reconstruction_memory(strategy, own->workload, &own->classes) +
+					(numbers + (laplace ? 3 * queries * strategy->rows : 0)) * sizeof(double));
 }
 
 static void
@@ -97,8 +103,9 @@ pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined
 	pe_noisy	a = {0};
 	double		unit;
 
-	check_sizes(r, workload, laplace);
+	check_queries(workload);
 	begin_reconstruction(r, workload, &own);
+	check_sizes(&own, laplace);
 	*undetermined = pe_reconstruction_undetermined(&own);
 	if (*undetermined >= 0)
 	{
