@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/linalg.h"
-#include "blocks/reconstruct.h"
 #include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 #include "block_tables.h"
 #include "shim.h"
 #include "workloads.h"
@@ -343,6 +343,38 @@ check_errors(const workload_case *c)
 	assert_true(nearly(errors.weighted_largest, weighted_largest, 0));
 }
 
+/* The covariance of all queries: its diagonal, and a sum of queries with signs, which is a query too. */
+static void
+check_covariance(workload_case *c)
+{
+	int32_t		n = c->workload.queries;
+	pe_strategy strategy = {0};
+	pe_measured measured = {&c->workload, &strategy, NULL, NULL};
+	pe_reconstruction r;
+	double	   *covariance = matrix(n, n);
+	double	   *w = matrix(c->dense.cells, 1);
+	double		sum = 0;
+	double		estimate;
+	double		variance;
+
+	pe_strategy_of_blocks(&strategy, &c->blocks, 0, 0);
+	assert_true(pe_reconstruction_init(&measured, &c->workload, &r));
+	pe_reconstruction_covariance(&r, covariance);
+	for (int32_t i = 0; i < n; i++)
+	{
+		assert_true(nearly(covariance[i * n + i], c->variance[i], 1e-3));
+		for (int32_t k = 0; k < n; k++)
+			sum += covariance[i * n + k] * (i % 2 == k % 2 ? 1 : -1);
+		for (int32_t cell = 0; cell < c->dense.cells; cell++)
+			w[cell] += c->w[i * c->dense.cells + cell] * (i % 2 == 0 ? 1 : -1);
+	}
+	answer_densely(&c->dense, w, c->y, &estimate, &variance);
+	assert_true(fabs(sum - variance) < 1e-6 * (1 + variance) + 1e-3);
+	pe_reconstruction_free(&r);
+	pe_free(covariance);
+	pe_free(w);
+}
+
 /* Estimates, variances and what is determined of one case; returns whether all queries are. */
 static bool
 check_case(workload_case *c)
@@ -369,6 +401,8 @@ check_case(workload_case *c)
 	if (pe_blocks_undetermined(&c->blocks, &c->workload) != first)
 		fail_msg("%s: %d, not %d", c->text.data, pe_blocks_undetermined(&c->blocks, &c->workload), first);
 	check_errors(c);
+	if (first < 0 && c->workload.queries <= 200)
+		check_covariance(c);
 	return first < 0;
 }
 
