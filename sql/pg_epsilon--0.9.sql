@@ -1460,6 +1460,23 @@ CREATE FUNCTION dp.combine(releases bigint[], workload text)
 COMMENT ON FUNCTION dp.combine(bigint[], text) IS
     'answers a workload from several paid releases of the same rows together, free: generalised least squares, more precise than each of them; a workload without names is over the attributes of all, in the order of their first mention';
 
+CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text[], options jsonb DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df double precision, p_value double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_hypothesis_test' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text[], jsonb) IS
+    'tests a hypothesis from a paid release, free; kind: chi2 (independence of two attributes), trend (of two ordered ones; option scores), proportions (outcome, group: two levels each), means (number, group: from averages and variances), goodness (one attribute; option probabilities); p_value: by parametric bootstrap with the exact law of the noise, option replicates (9999), the same each time; estimate: Cramer''s V, correlation, difference of proportions or of means, Cohen''s w, with an interval for sampling and noise together where there is one';
+
+CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text, options jsonb DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df double precision, p_value double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_hypothesis_test' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text, jsonb) IS
+    'the same of one attribute by its name, or several as an array literal';
+
+CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind text DEFAULT 'difference')
+    RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
+    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEFAULT '{}',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, event_level text DEFAULT NULL,

@@ -110,6 +110,14 @@ extern void pe_release_read_values(pe_release *release);
  */
 extern void pe_release_read(pe_release *release);
 
+/*
+ * The same for who needs more than the counts of all rows: what was measured, and the release as if it were of the
+ * counts alone, if it has them; then as if it were of another part.  Inside PE_UNDONE.
+ */
+struct pe_stored_aggregates;
+extern struct pe_stored_aggregates *pe_release_read_parts(pe_release *release, bool *has_counts);
+extern void pe_release_take_part(pe_release *release, struct pe_stored_aggregates *parts, int part);
+
 /* Its attribute of a name, which may stand in double quotes as SQL has it; 42704 if it has none. */
 extern const pe_column *pe_release_column(const pe_release *release, const char *name);
 

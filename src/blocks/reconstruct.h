@@ -121,6 +121,12 @@ extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, 
 extern void pe_reconstruction_covariance(const pe_reconstruction *reconstruction, double *covariance);
 
 /*
+ * weights[i * queries + q]: what measurement i, in units of the answers (of blocks; of others in units of y), adds to
+ * the estimate of query q.  It takes one estimate of all queries for each measurement.
+ */
+extern void pe_reconstruction_weights(const pe_reconstruction *reconstruction, double *weights);
+
+/*
  * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times
  * each of n measurements, so it is a whole number itself up to rounding; 0 where
  * that is not so, or not known, or there is nothing that errs.  variance as above.
