@@ -367,9 +367,8 @@ score_pairs(const measuring *m)
 
 /* One edge among the pairs that are apart. */
 static void
-choose_edge(measuring *m, int e, const pe_i128 *score, int *part)
+choose_edge(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int *part, int *edge)
 {
-	const pe_tree_problem *problem = m->problem;
 	int			d = problem->attributes;
 	pe_i128		loss[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
 	int			pair[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
@@ -383,19 +382,27 @@ choose_edge(measuring *m, int e, const pe_i128 *score, int *part)
 				pair[pairs] = a * d + b;
 				loss[pairs++] = -score[a * d + b];
 			}
-	chosen = pair[pe_draw_least(problem->allowance, loss, pairs, pe_tree_score_sensitivity(problem), false,
-								pe_tree_edge_nano(problem, m->part[PE_TREE_EDGES], e))];
+	chosen = pair[pe_draw_least(problem->allowance, loss, pairs, pe_tree_score_sensitivity(problem), false, nano)];
 	pe_wipe(loss, sizeof(loss));
-	m->edge[e][0] = chosen / d;
-	m->edge[e][1] = chosen % d;
-	(void) join_parts(d, part, m->edge[e][0], m->edge[e][1]);
+	edge[0] = chosen / d;
+	edge[1] = chosen % d;
+	(void) join_parts(d, part, edge[0], edge[1]);
+}
+
+void
+pe_tree_choose(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int (*edge)[2])
+{
+	int			part[PE_MAX_ATTRIBUTES];
+
+	begin_parts(problem->attributes, part);
+	for (int e = 0; e < problem->attributes - 1; e++)
+		choose_edge(problem, pe_tree_edge_nano(problem, nano, e), score, part, edge[e]);
 }
 
 static void
 choose_edges(measuring *m)
 {
 	int			d = m->problem->attributes;
-	int			part[PE_MAX_ATTRIBUTES];
 	pe_i128    *score;
 
 	if (m->problem->given)
@@ -411,9 +418,7 @@ choose_edges(measuring *m)
 		return;
 	}
 	score = score_pairs(m);
-	begin_parts(d, part);
-	for (int e = 0; e < d - 1; e++)
-		choose_edge(m, e, score, part);
+	pe_tree_choose(m->problem, m->part[PE_TREE_EDGES], score, m->edge);
 	pe_wipe(score, (size_t) d * d * sizeof(*score));
 	pe_free(score);
 }

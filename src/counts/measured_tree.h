@@ -112,4 +112,7 @@ extern bool pe_tree_model(int attributes, const int32_t *cells, const int64_t *v
 extern pe_i128 pe_tree_score(int32_t rows, int32_t columns, const int64_t *exact, const int64_t *row_margin,
 							 const int64_t *column_margin);
 
+/* The edges of a tree by the scores of pairs, at a * attributes + b, a < b, from the cost of the second part. */
+extern void pe_tree_choose(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int (*edge)[2]);
+
 #endif
