@@ -22,6 +22,7 @@ FAILED=0
 [[ $RUNS =~ ^[1-9][0-9]*$ ]] || die "The number of runs is a number: $RUNS is not."
 if [ "$TESTS" = joins ] || [ "$TESTS" = tpch ] || [ "$TESTS" = synthetic ]; then
 	cluster_setup || die "The build failed; its messages are above."
+	[ "$TESTS" != synthetic ] || run_make -s build/reproduce/total_variation || die "The program could not be built."
 	clean_environment
 	new_run_dir reproduce
 	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT

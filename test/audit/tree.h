@@ -6,8 +6,7 @@
  * Tables are of two attributes with two cells, the tree is given, and so all that is released are numbers with noise.
  *
  * Edges are those of a tree of three attributes, of which one has to be left out.  A row raises the scores of two pairs
- * and lowers that of the third as much as it can, and the third is chosen nearly always without it.  The vector has a
- * 1 for each pair that was chosen.
+ * and lowers that of the third as much as it can.  The vector has a 1 for each pair that was chosen.
  */
 #ifndef PE_AUDIT_TREE_H
 #define PE_AUDIT_TREE_H
@@ -111,18 +110,33 @@ static const mechanism tree_pure = {"tree", PE_PURE, true, release_tree, NULL, p
 /* What is published of each attribute: as many rows in both cells, this many for each row of a unit. */
 #define TREE_MARGIN 8
 
-/* The exact table of a pair: 0 and 1 are the pairs of the first attribute, 2 is that of the others. */
+/*
+ * The exact table of a pair: 0 and 1 are the pairs of the first attribute, 2 is that of the others.  A pure epsilon is
+ * lost where the third is seldom left out, a divergence where the unit's rows decide it.
+ */
 static void
 pair_table(const subject *s, int pair, const contribution *c, int64_t *x)
 {
+	const bool	pure = s->of.mechanism->accounting == PE_PURE;
+	const bool	substitute = s->of.neighbours == PE_SUBSTITUTE;
 	const int64_t k = s->of.max_rows;
 	const int64_t half = k * TREE_MARGIN / 2;
-	/* how far the third pair is from independence, so that it is nearly always chosen */
-	const int64_t more = s->of.neighbours == PE_SUBSTITUTE ? 4 * k : k;
 
-	x[0] = pair < 2 ? half : half - 2 * k;
-	x[1] = x[2] = pair < 2 ? half : half + more;
-	x[3] = pair < 2 ? half - k : half + 2 * k;
+	x[0] = x[1] = x[2] = x[3] = half;
+	if (pair < 2)
+		x[3] -= k;
+	else if (pure)
+	{
+		x[0] -= 2 * k;
+		x[1] += substitute ? 2 * k : k;
+		x[2] = x[1];
+		x[3] += 2 * k;
+	}
+	else
+	{
+		x[0] -= k;
+		x[1] += substitute ? 0 : k;
+	}
 	x[0] += c->count[0];
 	x[3] += c->count[1];
 }

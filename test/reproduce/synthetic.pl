@@ -16,8 +16,9 @@ use warnings;
 my $runs = $ENV{RUNS} || 10;
 my $data = ($ENV{DATA} || '../shared/data') . '/adult_discretized';
 my $delta = 1e-9;
+my $here = $0 =~ s{[^/]*$}{}r;
 # rho; most for tables of one, two and three attributes: of dp.synthesize, and (two alone) from marginals(2)
-my @budgets = ([ 0.00017, [ .08, .17, .27 ], undef ], [ 0.014973, [ .010, .056, .124 ], .09 ], [ 1.09, [ .002, .043, .105 ], .05 ]);
+my @budgets = ([ 0.000177, [ .08, .17, .27 ], undef ], [ 0.014973, [ .010, .056, .124 ], .09 ], [ 1.09, [ .002, .043, .105 ], .05 ]);
 my @peers = ([ 'MST, private-pgm', .0089, .0527, .1178, 88 ], [ 'AIM, private-pgm', .0100, .0411, .0949, 566 ]);
 my $threes = 'abh abi acg acl adh aej afj agj agl agm ahk ahl aik ail ajk akn aln bde bdf bdh beg beh bem bfm bgl bgn bhj bhl
 	bjk bkn blm bln cde cej chl dfg dfl dgk dgl dhn dkm egi egk egn ehi ehm eik fgh fij fik fjk fkl fkn ghi gmn ijl iln imn jkm lmn';
@@ -46,76 +47,31 @@ unless (-f "$data/adult_discretized.csv")
 
 # ---- the data ----
 
-my (@name, @cells, @set, @truth);
-
-# The rows as one array for each attribute, of cells.
-sub columns
-{
-	my @column;
-
-	for my $row (@_)
-	{
-		my $i = 0;
-
-		push @{ $column[ $i++ ] }, $_ for split /,/, $row;
-	}
-	return \@column;
-}
-
-# The table of a set of attributes, as shares.
-sub table
-{
-	my ($column, @of) = @_;
-	my $rows = @{ $column->[0] };
-	my ($x, $y, $z) = map { $column->[$_] } @of;
-	my ($n, $m) = map { $cells[$_] } @of[ 1 .. $#of ];
-	my @table;
-
-	if    (@of == 1) { $table[$_]++ for @$x }
-	elsif (@of == 2) { $table[ $x->[$_] * $n + $y->[$_] ]++ for 0 .. $rows - 1 }
-	else             { $table[ ($x->[$_] * $n + $y->[$_]) * $m + $z->[$_] ]++ for 0 .. $rows - 1 }
-	return [ map { ($_ || 0) / $rows } @table ];
-}
-
-# Mean total variation of the tables of one, two and three attributes.
-sub apart
-{
-	my $column = columns(@_);
-	my (@sum, @count);
-
-	for my $s (0 .. $#set)
-	{
-		my $made = table($column, @{ $set[$s] });
-		my $truth = $truth[$s];
-		my $off = 0;
-		my $most = $#$made > $#$truth ? $#$made : $#$truth;
-
-		$off += abs(($made->[$_] || 0) - ($truth->[$_] || 0)) for 0 .. $most;
-		$sum[ $#{ $set[$s] } ] += $off / 2;
-		$count[ $#{ $set[$s] } ]++;
-	}
-	return map { $sum[$_] / $count[$_] } 0 .. 2;
-}
-
 open(my $in, '<', "$data/adult_discretized.csv") or die "adult_discretized.csv: $!\n";
 my @lines = <$in>;
 close $in;
 chomp @lines;
 my $names = shift @lines;
-@name = split /,/, $names;
+my @name = split /,/, $names;
+open(my $domain, '<', "$data/domain.json") or die "domain.json: $!\n";
+my %cells = join('', <$domain>) =~ /"(\w+)": *(\d+)/g;
+close $domain;
+my @cells = @cells{@name};
+my @letter = map { chr(ord('a') + $_) } 0 .. $#name;
+my @pair = map { my $a = $_; map { $letter[$a] . $letter[$_] } $a + 1 .. $#name } 0 .. $#name;
+
+# Mean total variation of the tables of one, two and three attributes of a table of the server.
+sub apart
 {
-	open(my $domain, '<', "$data/domain.json") or die "domain.json: $!\n";
-	my %cells = join('', <$domain>) =~ /"(\w+)": *(\d+)/g;
-	@cells = @cells{@name};
-}
-for my $a (0 .. $#name)
-{
-	push @set, [$a], map { [ $a, $_ ] } $a + 1 .. $#name;
-}
-push @set, map { [ map { ord($_) - ord('a') } split // ] } split ' ', $threes;
-{
-	my $column = columns(@lines);
-	@truth = map { table($column, @$_) } @set;
+	my ($made) = @_;
+	my @command = ("$here../../build/reproduce/total_variation", "$data/adult_discretized.csv", "@cells", "@letter @pair $threes" =~ s/\s+/ /gr);
+
+	open(my $in, '-|', 'sh', '-c', "psql -XqAt -d synthetic -c 'COPY $made TO STDOUT CSV' | \"\$@\"", 'sh', @command) or die "sh: $!\n";
+	my @mean = <$in>;
+	close $in;
+	@mean == 3 or die "The total variation was not found.\n";
+	chomp @mean;
+	return @mean;
 }
 
 # ---- the server ----
@@ -173,11 +129,10 @@ for (@budgets)
 
 	for (1 .. $runs)
 	{
-		my @copied = sql($analyst, '\o /dev/null', "SELECT dp.synthesize('adult', '{$names}', 'made', rho => $rho, fresh => true, replace => true)", '\o', 'COPY made TO STDOUT CSV');
-		push @made, [ apart(@copied) ];
-		@copied = sql($analyst, '\o /dev/null', "SELECT dp.synthesize(release, 'drawn', replace => true) FROM dp.measure('adult', '{$names}', 'marginals(2)', rho => $rho, fresh => true)",
-			'\o', 'COPY drawn TO STDOUT CSV');
-		push @drawn, [ apart(@copied) ];
+		sql($analyst, '\o /dev/null', "SELECT dp.synthesize('adult', '{$names}', 'made', rho => $rho, fresh => true, replace => true)");
+		push @made, [ apart('made') ];
+		sql($analyst, '\o /dev/null', "SELECT dp.synthesize(release, 'drawn', replace => true) FROM dp.measure('adult', '{$names}', 'marginals(2)', rho => $rho, fresh => true)");
+		push @drawn, [ apart('drawn') ];
 	}
 	for my $kind ([ 'dp.synthesize', \@made, $limit ], [ 'from marginals(2)', \@drawn, [ undef, $limit_of_release, undef ] ])
 	{
@@ -193,7 +148,7 @@ for (@budgets)
 
 # ---- time and memory ----
 
-my $sets = join ', ', map { '(' . join(', ', map { $name[$_] } @$_) . ')' } grep { @$_ == 2 } @set;
+my $sets = join ', ', map { '(' . join(', ', map { $name[ ord($_) - ord('a') ] } split //) . ')' } @pair;
 my $reading = "SELECT count(*) FROM (SELECT $names, count(*) FROM adult GROUP BY GROUPING SETS ($sets)) g";
 my $asking = "SELECT dp.synthesize('adult', '{$names}', 'made', rho => 0.014973, fresh => true, replace => true)";
 

@@ -288,7 +288,7 @@ test_exact(void **state)
 			assert_true(pe_tree_tables(&p, &tables));
 			count_three(&tables, counts, 10);
 			value = measure(&p, &tables, counts, &values);
-			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, &m));
+			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, 0, &m));
 			assert_true(fabs(m.total - 120) < 1e-6);
 			for (int i = 0; i < 3; i++)
 				assert_true(fabs(m.one[2][i] - 40) < 1e-6);
@@ -307,14 +307,14 @@ test_exact(void **state)
 			}
 			pe_synthetic_free(&m);
 			/* what is cut off, or has another format or tree, is none */
-			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, &m));
-			assert_false(pe_tree_model(3, p.cells, value, 4, 0, &m));
-			assert_false(pe_tree_model(2, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, 4, 0, 0, &m));
+			assert_false(pe_tree_model(2, p.cells, value, values, 0, 0, &m));
 			value[5 + 7] = 1;		/* the first edge: both ends alike */
 			value[5 + 8] = 1;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
 			value[0]++;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
 			pe_free(value);
 			pe_tables_free(&tables);
 		}
@@ -334,7 +334,7 @@ test_one_attribute(void **state)
 	(void) state;
 	assert_true(pe_tree_tables(&p, &tables));
 	value = measure(&p, &tables, counts, &values);
-	assert_true(pe_tree_model(1, p.cells, value, values, 0, &m));
+	assert_true(pe_tree_model(1, p.cells, value, values, 0, 0, &m));
 	assert_true(fabs(m.one[0][0] - 7) < 1e-9);
 	assert_int_equal(m.parent[0], -1);
 	pe_synthetic_free(&m);
@@ -359,7 +359,7 @@ test_nobody(void **state)
 		int64_t    *value = measure(&p, &tables, counts, &values);
 		pe_synthetic m;
 
-		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, &m));
+		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, 0, &m));
 		assert_true(m.total >= 0);
 		pe_synthetic_free(&m);
 		pe_free(value);
