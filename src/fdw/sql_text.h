@@ -20,8 +20,8 @@ extern List *pe_sql_columns(Oid relation);
 extern char *pe_sql_text(List *tables, Node *expression, bool qualified);
 
 /*
- * SELECT c FROM t WHERE ... GROUP BY ... HAVING ... over a table of dp.expose_tables, which takes the place of it by its
- * base table; column: c, which is the only one.  NULL: it is another SELECT.
+ * SELECT c FROM t WHERE ... GROUP BY ... HAVING ... of a SELECT over a table of dp.expose_tables, with its base table.
+ * column: c.  NULL: it is another SELECT.
  */
 extern char *pe_sql_grouped_select(const Query *select, AttrNumber column);
 
