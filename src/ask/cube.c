@@ -82,8 +82,11 @@ cube_of(pe_stored_aggregates *stored)
 	for (int i = 0; i < g->groups; i++)
 		cube->attribute[i] = g->columns[i].name;
 	cube->number = palloc(Max(g->needed.numbers, 1) * sizeof(char *));
+	cube->formula = palloc(Max(g->needed.numbers, 1) * sizeof(char *));
 	for (int i = 0; i < g->needed.numbers; i++)
-		if (!g->number_column[i]->computed)
+		if (g->number_column[i]->computed)
+			cube->formula[cube->formulas++] = g->number_column[i]->name;
+		else
 			cube->number[cube->numbers++] = g->number_column[i]->name;
 	cube->factors = g->needed.factors;
 	cube->factor = palloc(Max(cube->factors, 1) * sizeof(char *));
