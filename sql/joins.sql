@@ -306,6 +306,15 @@ SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_t
 SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_table ''shop.orders'', datasets ''{a}'')');
 SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_table ''shop.orders'', datasets ''{a,b}'', dataset ''a'')');
 
+-- A dataset whose view is gone hides no other one; what only it answers says so
+SET SESSION AUTHORIZATION regress_curator;
+BEGIN;
+DROP VIEW shop.shipping;
+SET LOCAL SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) GROUP BY country');
+SELECT ask('SELECT month, count(*) FROM orders JOIN dates ON day = placed GROUP BY month');
+ROLLBACK;
+
 -- What is dropped meanwhile: the proof runs again at every request
 SET SESSION AUTHORIZATION regress_curator;
 BEGIN;

@@ -549,6 +549,8 @@ check_bound(const pe_join_question *q, List *bound)
 	{
 		const pe_public_joins *dataset = lfirst(cell);
 
+		if (dataset->error != NULL)
+			ReThrowError(dataset->error);
 		if (dataset->joins == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
