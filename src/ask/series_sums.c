@@ -181,7 +181,7 @@ add_shares(StringInfo text, const int64 *share, int shares)
 	appendStringInfoChar(text, ']');
 }
 
-/* The shares are not those of its aggregates: a version that measured other parts paid for them, or the row is damaged. */
+/* The shares are not those of its aggregates: an earlier version measured other parts, or the row is damaged. */
 static void __attribute__((noreturn))
 refuse_shares(const pe_serial *s)
 {
@@ -197,10 +197,11 @@ refuse_shares(const pe_serial *s)
 		pe_serial_refuse_damaged(s);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("series \"%s\" was paid with an earlier version of pg_epsilon, and cannot go on or be read any more",
-					s->series->name),
+			 errmsg("series \"%s\" was paid with an earlier version of pg_epsilon, and cannot go on or be read "
+					"any more", s->series->name),
 			 errdetail("It measured other sums than this version does for the same aggregates. Nothing was charged."),
-			 errhint("What dp.publish_series has written stays. dp.create_series begins another one, which is charged.")));
+			 errhint("What dp.publish_series has written stays. dp.create_series begins another one, which is "
+					 "charged.")));
 }
 
 static void
