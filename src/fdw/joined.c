@@ -942,8 +942,9 @@ void
 pe_joined_refuse_lookups(const pe_scan_plan *plan)
 {
 	pe_join_question *q = question_of(plan);
+	pe_near_dataset near = {0};
 
 	q->targets = plan->targets;
 	q->lookups = plan->lookups;
-	pe_joined_refuse(q, bound_datasets(q));
+	pe_joined_refuse(q, bound_datasets(q), &near);
 }
