@@ -171,6 +171,7 @@ pe_cube_of_request(const pe_request *request)
 		.decimals_count = decimals,
 		.nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting)
 	};
+	s->noise = pe_aggregation_noise(&s->aggregation, s->release.nano);
 	return cube_of(s);
 }
 
