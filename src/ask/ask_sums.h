@@ -45,6 +45,7 @@ typedef struct pe_space
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	bool		by_cells;		/* of quantiles and levels: its queries are those of the groups times cells */
 	bool		derived;		/* answers follow from what was measured elsewhere (known.c) */
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
@@ -171,6 +172,9 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 
 /* Whether it is dp.histogram's: one count of all rows, by a method of choice. */
 extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
+
+/* Whether it is of a table, whose front alone can ask for levels. */
+extern bool pe_aggregation_tabulates(const pe_aggregation *aggregation);
 
 /* The column of a number that is added next, for the caller to fill.  54000 if there are too many. */
 extern pe_column *pe_aggregation_next_number(pe_aggregation *aggregation);

@@ -402,7 +402,7 @@ put_units(reading *r, int i)
 static bool
 is_of_ranks(const pe_aggregation *g, int i)
 {
-	return space_of(g, i)->above_text != NULL;
+	return space_of(g, i)->by_cells;
 }
 
 static void
@@ -840,7 +840,7 @@ is_measured(const pe_aggregation *g, int sum)
 static bool
 has_count(const pe_aggregation *g, const pe_aggregate *count)
 {
-	bool		has = count->kind != PE_AGG_QUANTILE && count->kind != PE_AGG_DISTINCT;
+	bool		has = !pe_aggregate_is_of_cells(count) && count->kind != PE_AGG_DISTINCT;
 
 	for (int i = 0; i < PE_AGG_SUMS; i++)
 		has &= count->sum[i] < 0 || is_measured(g, count->sum[i]);
@@ -1175,7 +1175,7 @@ put_count_of_ranks(const reading *r, int number, int32 group, const pe_rank_esti
 	{
 		int			count = g->decided_by[number][i];
 
-		if (count >= 0 && g->decides[count].kind == PE_AGG_QUANTILE)
+		if (count >= 0 && pe_aggregate_is_of_cells(&g->decides[count]))
 			g->count[(size_t) group * g->deciding + count] = (pe_aggregate_result) {
 				rows, ranks->total_stderr, rows - half, rows + half
 			};
@@ -1255,7 +1255,7 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	r.is_release = noise->times == 1 && variance == 1;
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
-			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
+			if (!pe_aggregate_is_of_cells(&g->aggregate[i]))
 				answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
 	answer_counts(&r);
 	answer_quantiles(&r, result);
@@ -1389,8 +1389,8 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 	begin_reference(&r, g, noise, rows, variance);
 	for (int i = 0; i < g->aggregates; i++)
 	{
-		stderr_[i] = g->aggregate[i].kind == PE_AGG_QUANTILE ? NAN : 0;
-		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		stderr_[i] = pe_aggregate_is_of_cells(&g->aggregate[i]) ? NAN : 0;
+		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
 		{
 			pe_aggregate_result result;
 
@@ -1477,9 +1477,9 @@ pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, doubl
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		error[i] = 0;
-		if (g->aggregate[i].kind == PE_AGG_QUANTILE)
+		if (pe_aggregate_is_of_cells(&g->aggregate[i]))
 			error[i] = rank_error(&r, i) / rows;
-		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
 		{
 			double		relative;
 
