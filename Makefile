@@ -57,7 +57,7 @@ SHLIB_LINK += $(BLAS_LIBS) -lm $(COVERAGE_FLAGS) $(if $(filter Linux,$(shell una
 # ---- What is built: every src/<room>/*.c ----
 # The rooms that never see PostgreSQL's headers and flags, in the order of scripts/check_layers.sh.
 PURE_ROOMS  = base domain workload optimum strategy blocks time published methods glm affine accumulator
-PURE_ROOMS += accounting noise fit minimum counts plan
+PURE_ROOMS += accounting noise fit minimum counts study plan
 PURE_SRCS := $(sort $(foreach room,$(PURE_ROOMS),$(wildcard src/$(room)/*.c)))
 PG_SRCS   := $(filter-out $(PURE_SRCS),$(sort $(wildcard src/*/*.c)))
 PURE_OBJS := $(PURE_SRCS:%.c=build/obj/%.o)
