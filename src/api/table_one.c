@@ -2,8 +2,10 @@
  * table_one.c
  *	  dp.table_one and its quote: the first table of a study, by groups and for all of them together.
  *
- * It is a request for aggregates, one charge: count(*), of each number its average, deviation, rows and median, and of
- * each other attribute its levels.  What is printed of them is post-processing, and of a release of such a request free.
+ * It is a request for aggregates, one charge: count(*), of each number its
+ * average, deviation, rows and median, and of each other attribute its levels.
+ * What is printed of them is post-processing, and of a release of such a request
+ * free.
  */
 #include "postgres.h"
 
@@ -75,7 +77,8 @@ add_aggregate(pe_request *request, const char *form, const char *name)
 				 errdetail("A number takes four of at most %d aggregates, and any other attribute one.",
 						   PE_MAX_AGGREGATES - 1),
 				 errhint("Ask for several tables.")));
-	request->sums.aggregate[request->sums.aggregates++] = psprintf(form, quote_identifier(name), quote_identifier(name));
+	request->sums.aggregate[request->sums.aggregates++] = psprintf(form, quote_identifier(name),
+																   quote_identifier(name));
 }
 
 /* A number with a single bin has no ranks. */
@@ -250,23 +253,30 @@ add_missing(table *t, const pe_column *column, int number)
 	}
 }
 
-/* Calls difference for two groups, each with a declared value of by; the largest of all, NaN: one is not known. */
+/* Groups that are compared: with a declared value of by, which are shown and have rows. */
+static bool
+is_compared(const table *t, int32 group)
+{
+	return t->g->groups > 0 && group < pe_attribute_ordered_cells(&t->g->columns[0].domain) && t->of.shown[group] &&
+		pe_table_has_rows(result_of(t, group, 0));
+}
+
+/* The largest difference of two such groups; NaN: there are no two, or one is not known. */
 static double
 largest_difference(const table *t, int number, double (*difference) (const table *t, int number, int32 a, int32 b))
 {
-	int32		values = t->g->groups > 0 ? pe_attribute_ordered_cells(&t->g->columns[0].domain) : 0;
-	double		largest = values > 1 ? 0 : NAN;
+	double		largest = -1;
 
-	for (int32 a = 0; a < values; a++)
-		for (int32 b = 0; b < a; b++)
+	for (int32 a = 0; a < t->of.groups; a++)
+		for (int32 b = 0; b < a && is_compared(t, a); b++)
 		{
-			double		of_two = t->of.shown[a] && t->of.shown[b] ? difference(t, number, b, a) : NAN;
+			double		of_two = is_compared(t, b) ? difference(t, number, b, a) : largest;
 
-			largest = isnan(of_two) ? NAN : Max(largest, of_two);
-			if (isnan(largest))
+			if (isnan(of_two))
 				return NAN;
+			largest = Max(largest, of_two);
 		}
-	return largest;
+	return largest >= 0 ? largest : NAN;
 }
 
 static double
@@ -335,6 +345,9 @@ difference_of_levels(const table *t, int number, int32 a, int32 b)
 	int32		values = values_of(&t->g->columns[t->g->aggregate[number].attribute]);
 	double	   *count = palloc(2 * Max(values, 1) * sizeof(double));
 
+	if (!pe_table_has_rows(rows_of(cells_of(t, number, a), values)) ||
+		!pe_table_has_rows(rows_of(cells_of(t, number, b), values)))
+		return NAN;
 	for (int32 c = 0; c < values; c++)
 	{
 		count[c] = cells_of(t, number, a)[c].estimate;

@@ -325,7 +325,7 @@ typedef struct pe_tabulated
 	pe_aggregate_result **cell; /* of levels: of each aggregate [group * cells + c]; */
 	pe_aggregate_result **quartile; /* of a median: [group * 3 + q] */
 	const pe_sum_estimate *sum; /* [group * sums + s], of the groups alone */
-	bool	   *shown;			/* each group, and all together, where every group is */
+	bool	   *shown;			/* each group, and all together */
 } pe_tabulated;
 
 /* From estimates as above, of one measurement.  Not on a grid. */

@@ -430,7 +430,8 @@ holds_table(const pe_aggregation *g)
 	bool		holds = false;
 
 	for (int i = 1; i < g->aggregates; i++)
-		holds |= g->aggregate[i].kind == PE_AGG_LEVELS || strcmp(pe_aggregate_word(&g->aggregate[i]), "regr_count") == 0;
+		holds |= g->aggregate[i].kind == PE_AGG_LEVELS ||
+			strcmp(pe_aggregate_word(&g->aggregate[i]), "regr_count") == 0;
 	return holds && !g->on_grid && strcmp(g->text[0], "count(*)") == 0;
 }
 

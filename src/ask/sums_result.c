@@ -1424,6 +1424,7 @@ missing_of(const pe_aggregate_errors *e, const pe_tabulated *t, int number, int3
 	int32		groups = group < t->groups ? 1 : t->groups;
 	int32	   *each = palloc(groups * sizeof(int32));
 	pe_aggregate_result all;
+	double		half;
 
 	for (int32 q = 0; q < groups; q++)
 		each[q] = group < t->groups ? group : q;
@@ -1438,7 +1439,35 @@ missing_of(const pe_aggregate_errors *e, const pe_tabulated *t, int number, int3
 			all.estimate -= cell->estimate;
 			all.stderr_ = hypot(all.stderr_, cell->stderr_);
 		}
+	half = all.stderr_ * (e->law.laplace ? pe_laplace_sum_half(e->noise.miss) : pe_normal_half(e->noise.miss));
+	all.lower = all.estimate - half;
+	all.upper = all.estimate + half;
 	return all;
+}
+
+/* Of all groups together: lower ends that are added up are no higher than that of the sum. */
+static bool
+shows_all(const pe_aggregation *g, int aggregate)
+{
+	bool		shows = true;
+
+	for (int i = 0; i < PE_DECIDED_BY; i++)
+		if (g->decided_by[aggregate][i] >= 0)
+		{
+			pe_min_count rule = pe_suppress_rule_of_count(g, g->decided_by[aggregate][i], 1);
+			double		lower = 0;
+
+			for (int32 q = 0; q < groups_of(g); q++)
+				lower += g->count[(size_t) q * g->deciding + g->decided_by[aggregate][i]].lower;
+			shows &= pe_min_count_shows(&rule, lower);
+		}
+	return shows;
+}
+
+static bool
+shows_in_table(const pe_aggregation *g, int32 group, int aggregate)
+{
+	return group < groups_of(g) ? pe_suppress_shows(g, g->count, group, aggregate, 1) : shows_all(g, aggregate);
 }
 
 /* Of levels each is shown by its own rows, in a group that is. */
@@ -1448,15 +1477,11 @@ suppress_table(const pe_aggregation *g, pe_tabulated *t)
 	pe_min_count rule = g->min;
 
 	for (int32 q = 0; q <= t->groups; q++)
-		t->shown[q] = true;
-	for (int32 q = 0; q < t->groups && rule.units > 0; q++)
-		t->shown[q] = pe_suppress_shows(g, g->count, q, 0, 1);
-	for (int32 q = 0; q < t->groups; q++)
-		t->shown[t->groups] &= t->shown[q];
+		t->shown[q] = rule.units == 0 || shows_in_table(g, q, 0);
 	for (int32 q = 0; q <= t->groups && rule.units > 0; q++)
 		for (int i = 0; i < g->aggregates; i++)
 		{
-			bool		shown = t->shown[q] && (q == t->groups || pe_suppress_shows(g, g->count, q, i, 1));
+			bool		shown = t->shown[q] && shows_in_table(g, q, i);
 			int32		cells = t->cell[i] != NULL ? cells_of(g, i) : 0;
 
 			if (!shown)

@@ -3,7 +3,6 @@
  *	  Texts and differences of a Table One.  See table_one.h.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +66,12 @@ add_number(char *text, double number, double unit)
 		strcat(text, "-");
 	snprintf(digits, sizeof(digits), "%.*f", decimals_of(unit), fabs(rounded));
 	add_grouped(text, digits);
+}
+
+bool
+pe_table_has_rows(pe_figure count)
+{
+	return count.value >= fmax(.5, 1.96 * count.error);
 }
 
 void
@@ -134,7 +139,7 @@ pe_table_percent(pe_figure part, pe_figure whole)
 	double		p = part.value / whole.value;
 	double		rest = whole.error * whole.error - part.error * part.error;
 
-	if (!(whole.value > 0) || (whole.error >= .5 && whole.value < 1.96 * whole.error))
+	if (!pe_table_has_rows(whole))
 		return (pe_figure) {NAN, NAN};
 	return (pe_figure) {
 		100 * p, 100 * hypot((1 - p) * part.error, p * sqrt(fmax(rest, 0))) / whole.value

@@ -19,7 +19,7 @@
 #ifndef PE_STUDY_TABLE_ONE_H
 #define PE_STUDY_TABLE_ONE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PE_TABLE_DASH "\xe2\x80\x93"
@@ -42,6 +42,9 @@ extern void pe_table_mean(pe_figure mean, pe_figure deviation, char *text);
 
 /* '37 [28, 48]': median and quartiles; least: the finest unit, 0: any. */
 extern void pe_table_median(const pe_figure quartile[3], double least, char *text);
+
+/* Whether a count is above its noise: a group without is compared with no other. */
+extern bool pe_table_has_rows(pe_figure count);
 
 /* A part of a sum of independent numbers, in percent: part is one of them. */
 extern pe_figure pe_table_percent(pe_figure part, pe_figure whole);
