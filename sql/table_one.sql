@@ -13,7 +13,7 @@ CREATE TABLE patients (sex text, arm text, age int, smokes boolean, "Ward ""A"""
 INSERT INTO patients SELECT CASE WHEN i % 11 = 0 THEN NULL WHEN i % 3 = 0 THEN 'M' ELSE 'F' END, CASE WHEN i % 19 > 0 THEN (ARRAY['a', 'b', 'c'])[1 + i % 3] END,
        CASE WHEN i % 13 > 0 THEN 20 + (i * i * 7 + i * 3) % 59 END, CASE WHEN i % 17 > 0 THEN i % 4 = 0 END,
        'w' || i % 5, NULL, 'yes', date '2024-01-01' + i % 60, CASE WHEN i % 5 > 0 THEN (i * 7 % 100) / 10.0 END
-  FROM generate_series(1, 3000) i;
+  FROM generate_series(1, 3035) i;
 SELECT dp.create_dataset('patients', 'patients', epsilon => 1e5);
 SELECT dp.add_attribute('patients', 'sex', '{F,M,X}', nulls => 'cell'), dp.add_attribute('patients', 'arm', '{a,b,c}');
 SELECT dp.add_attribute('patients', 'age', 20, 80, bins => 60, last => 'open'), dp.add_attribute('patients', 'score', 0, 10, bins => 1);
@@ -25,8 +25,8 @@ GRANT SELECT ON patients TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 
 -- 1. One charge, ready to print.  Its price beforehand, free.
-SELECT aggregate, round(stderr::numeric, 3) AS stderr, at_rows, replay FROM dp.quote_table_one('patients', 'sex', '{age,smokes,seen}', rho => 9000);
-CREATE TEMP TABLE got AS SELECT row_number() OVER () AS line, t.* FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 9000) t;
+SELECT aggregate, round(stderr::numeric, 3) AS stderr, at_rows, replay FROM dp.quote_table_one('patients', 'sex', '{age,smokes,seen}', rho => 70000);
+CREATE TEMP TABLE got AS SELECT row_number() OVER () AS line, t.* FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000) t;
 SELECT attribute, level, overall, groups, round(smd::numeric, 2) AS smd FROM got ORDER BY line;
 SELECT count(*) AS charges, min(function) AS function FROM dp.charges;
 -- SQL's own, of the same groups; the empty one has no rows there
@@ -53,16 +53,16 @@ SELECT round(abs(a.mean - b.mean) / sqrt((a.sd ^ 2 + b.sd ^ 2) / 2), 2) AS age, 
   FROM sums a, sums b WHERE a.who = 'F' AND b.who = 'M';
 
 -- 2. The same request is free, and so is what is read of its release.
-SELECT count(*) AS lines, count(DISTINCT release) AS releases FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 9000);
+SELECT count(*) AS lines, count(DISTINCT release) AS releases FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000);
 SELECT attribute, level, overall, round(smd::numeric, 2) AS smd FROM dp.table_one((SELECT min(release) FROM got), 'sex', '{smokes,score}');
 SELECT count(*) AS lines FROM dp.table_one((SELECT min(release) FROM got));
 SELECT count(*) AS charges FROM dp.charges;
-SELECT replay, fits FROM dp.quote_table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 9000) LIMIT 1;
+SELECT replay, fits FROM dp.quote_table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000) LIMIT 1;
 -- its number of rows by group is a release of counts
-SELECT label, round(estimate) AS rows FROM dp.answer((SELECT min(release) FROM got), 'identity');
+SELECT label, abs(round(estimate)) AS rows FROM dp.answer((SELECT min(release) FROM got), 'identity');
 
 -- 3. Three groups; by an attribute that drops NULL; by classes; by a name in quotes; without groups; of some rows
-SELECT attribute, level, overall, groups, round(smd::numeric, 2) AS smd FROM dp.table_one('patients', 'arm', '{age,one}', rho => 2000);
+SELECT attribute, level, overall, groups, round(smd::numeric, 2) AS smd FROM dp.table_one('patients', 'arm', '{age,one}', rho => 10000);
 SELECT round(max(abs(a.mean - b.mean) / sqrt((a.sd ^ 2 + b.sd ^ 2) / 2)), 2) AS largest
   FROM (SELECT arm, avg(age) AS mean, stddev(age) AS sd FROM patients WHERE arm IS NOT NULL GROUP BY arm) a, (SELECT arm, avg(age) AS mean, stddev(age) AS sd FROM patients WHERE arm IS NOT NULL GROUP BY arm) b;
 SELECT attribute, level, overall, groups FROM dp.table_one('patients', 'age CELLS (0-29; 30-59)', '{smokes}', rho => 2000);
