@@ -76,6 +76,7 @@ END $$;
 SELECT statement, pg_temp.same_rows(statement) FROM unnest(ARRAY[
     'SELECT region, count(*) AS a, count(*) FILTER (WHERE i4 < i8) AS b, count(*) FILTER (WHERE x1 = x2) AS c FROM t GROUP BY region ORDER BY region',
     'SELECT region, sum(CASE WHEN d1 > d2 + 7 THEN 1 ELSE 0 END) AS a FROM t GROUP BY region ORDER BY region',
+    'SELECT region, 1000 * avg((d1 > d2 + 7)::int) AS a, sum(2 * (n1 > n2)::int) AS b FROM t GROUP BY region ORDER BY region',
     'SELECT count(*) AS a FROM t WHERE i4 < i8 AND region = ''north'' OR b1 <> b2',
     'SELECT count(*) AS a FROM t WHERE i8 BETWEEN i2 AND pts',
     'SELECT count(*) AS a FROM t WHERE i8 IN (i2, pts)',

@@ -270,6 +270,9 @@ ALTER TABLE shop.orders ADD FOREIGN KEY (customer_id) REFERENCES shop.customers 
 COMMIT;
 SELECT dp.new_version('sales'), dp.new_version('shipping');
 SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = notice;
+SELECT dp.expose_tables('sales', 's');
+SET client_min_messages = warning;
 -- customers may be missing now: what does not join them has other rows
 SELECT ask('SELECT status, count(*) FROM lines JOIN orders USING (order_id) GROUP BY status');
 SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) GROUP BY country');
@@ -279,10 +282,24 @@ ALTER TABLE shop.orders VALIDATE CONSTRAINT orders_customer_id_fkey;
 ALTER TABLE shop.orders ALTER customer_id DROP NOT NULL;
 SELECT dp.new_version('sales'), dp.new_version('shipping');
 SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = notice;
+SELECT dp.expose_tables('sales', 's');
+SET client_min_messages = warning;
 SELECT ask('SELECT status, count(*) FROM lines JOIN orders USING (order_id) GROUP BY status');
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE shop.orders ALTER customer_id SET NOT NULL;
+-- an inner join of what the dataset has by an outer one: a column has to say where a row is there
+ALTER TABLE shop.products ALTER category DROP NOT NULL;
 SELECT dp.new_version('sales'), dp.new_version('shipping');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT category, count(*) FROM lines JOIN products USING (product_id) GROUP BY category');
+SET SESSION AUTHORIZATION regress_curator;
+ALTER TABLE shop.products ALTER category SET NOT NULL;
+SELECT dp.new_version('sales');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT category, count(*) FROM lines JOIN products USING (product_id) GROUP BY category');
+SELECT ask('SELECT count(*) FROM lines JOIN products USING (product_id) JOIN orders USING (order_id) WHERE status = ''paid''');
+SET SESSION AUTHORIZATION regress_curator;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT status, count(*) FROM lines JOIN orders USING (order_id) GROUP BY status');
 EXECUTE p;

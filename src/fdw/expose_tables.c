@@ -274,6 +274,54 @@ tell_others(const exposing *e)
 					   "answered, and one whose rows several of them have is refused.")));
 }
 
+/* "public.orders.customer_id, ..." */
+static void
+append_nullable(StringInfo to, const pe_joins *joins, const pe_join_link *link)
+{
+	const pe_join_table *parent = &joins->table[bms_next_member(link->parents, -1)];
+	ListCell   *cell;
+
+	foreach(cell, link->nullable)
+		appendStringInfo(to, "%s%s.%s", to->len > 0 ? ", " : "", parent->name,
+						 quote_identifier(get_attname(parent->relation, lfirst_int(cell), false)));
+}
+
+/* A row without a match is no row of the dataset: so SELECT has to join what may have none. */
+static void
+tell_needed(const exposing *e)
+{
+	const pe_joins *joins = e->dataset->joins;
+	StringInfoData tables;
+	StringInfoData columns;
+
+	initStringInfo(&tables);
+	initStringInfo(&columns);
+	for (int i = 0; i < joins->tables; i++)
+	{
+		const pe_join_link *link = &joins->spine->link[i];
+
+		if (i == joins->spine->table || joins->table[i].is_outer || link->refers)
+			continue;
+		appendStringInfo(&tables, "%s\"%s\"", tables.len > 0 ? ", " : "", get_rel_name(joins->table[i].relation));
+		if (link->nullable != NIL)
+			append_nullable(&columns, joins, link);
+	}
+	if (tables.len == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("a SELECT that is to be answered from dataset \"%s\" has to join %s", e->dataset->dataset,
+					tables.data),
+			 columns.len > 0
+			 ? errdetail("Rows without a match there are no rows of the dataset, and there may be some: NULL may stand "
+						 "in %s.", columns.data)
+			 : errdetail("Rows without a match there are no rows of the dataset, and no valid foreign key says that "
+						 "there are none."),
+			 columns.len > 0
+			 ? errhint("ALTER TABLE ... ALTER COLUMN ... SET NOT NULL says that there are none; LEFT JOIN in the view "
+					   "keeps them.")
+			 : errhint("A valid foreign key says that there are none; LEFT JOIN in the view keeps them.")));
+}
+
 Datum
 pe_sql_expose_tables(PG_FUNCTION_ARGS)
 {
@@ -294,5 +342,6 @@ pe_sql_expose_tables(PG_FUNCTION_ARGS)
 			made[count++] = expose_table(&e, &joins->table[i]);
 	AtEOXact_GUC(true, nest);
 	tell_others(&e);
+	tell_needed(&e);
 	PG_RETURN_DATUM(pe_array_of_texts(made, count));
 }

@@ -408,7 +408,7 @@ check_bound(const pe_join_question *q, List *bound)
 }
 
 void
-pe_joined_refuse(const pe_join_question *q, List *bound)
+pe_joined_refuse(const pe_join_question *q, List *bound, const pe_near_dataset *near)
 {
 	const char *what = q->tables == 1
 		? psprintf("the rows of \"%s\" by itself", get_rel_name(q->table[0].relation)) : "this join";
@@ -428,5 +428,8 @@ pe_joined_refuse(const pe_join_question *q, List *bound)
 			 errdetail("Its rows are not known to be the rows of a dataset that answers for these tables: other "
 					   "equalities, rows without a match, or a table that is not joined decide which rows there are. "
 					   "Nothing was charged."),
-			 errhint("%s", cure(q, bound))));
+			 near->dataset != NULL
+			 ? errhint("With an inner join of %s, too, it has the rows of dataset \"%s\". For all rows: %s",
+					   near->tables, near->dataset, cure(q, bound))
+			 : errhint("%s", cure(q, bound))));
 }

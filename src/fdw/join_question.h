@@ -45,11 +45,20 @@ typedef struct pe_join_question
 	List	   *used;			/* Var *: of tests and targets */
 } pe_join_question;
 
+/* A dataset that has the rows of a question with a match in further tables, and no others. */
+typedef struct pe_near_dataset
+{
+	const char *dataset;		/* NULL: there is none */
+	int			lacks;			/* so many tables, */
+	char	   *tables;			/* their names as a list */
+} pe_near_dataset;
+
 /*
- * No dataset has the rows: 0A000, with the view and the dataset that would have them; 55000 where
- * those that the tables were made for are gone or are joins no more.  bound: pe_public_joins *, those
- * that answer for some of the tables.
+ * No dataset has the rows: 0A000, with the tables that are to be joined, too, and with the view and the dataset that
+ * would have the rows; 55000 where those that the tables were made for are gone or are joins no more.  bound:
+ * pe_public_joins *, those that answer for some of the tables.
  */
-extern void pe_joined_refuse(const pe_join_question *question, List *bound) __attribute__((noreturn));
+extern void pe_joined_refuse(const pe_join_question *question, List *bound, const pe_near_dataset *near)
+			__attribute__((noreturn));
 
 #endif

@@ -259,6 +259,7 @@ typedef struct trial
 	int		   *as;				/* of each table of the question: the dataset's; -1: none yet */
 	int		   *is;				/* of each of the dataset's: the question's; -1: it is not joined */
 	int			tries;
+	pe_near_dataset *near;		/* the one that lacks least */
 } trial;
 
 /* A column of the question as one of the dataset's tables; number 0: the base table has none of the name. */
@@ -438,23 +439,108 @@ closure(const trial *t, Bitmapset *tables)
 	return there;
 }
 
-/* Of the rows that are left: what is there in all of them; NULL: the dataset has others. */
-static Bitmapset *
-tables_there(const trial *t, List *others)
+/* The question would have the rows of the dataset with these tables beside its own. */
+static void
+note_near(const trial *t, const Bitmapset *lacks)
+{
+	StringInfoData names;
+	int			i = -1;
+
+	if (t->near->dataset != NULL && t->near->lacks <= bms_num_members(lacks))
+		return;
+	initStringInfo(&names);
+	while ((i = bms_next_member(lacks, i)) >= 0)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", get_rel_name(t->joins->table[i].relation));
+	*t->near = (pe_near_dataset) {t->candidate->dataset, bms_num_members(lacks), names.data};
+}
+
+/* Of the rows that WHERE leaves: the closure of the question's tables, and that of the dataset's. */
+static void
+find_closures(const trial *t, List *others, Bitmapset **asked, Bitmapset **had)
 {
 	Bitmapset  *tests = tables_of_tests(t, others);
-	Bitmapset  *asked = bms_copy(tests);
-	Bitmapset  *had = bms_copy(tests);
 
+	*asked = bms_copy(tests);
+	*had = bms_copy(tests);
 	for (int i = 0; i < t->joins->tables; i++)
 	{
 		if (t->is[i] >= 0 && !t->q->table[t->is[i]].is_optional)
-			asked = bms_add_member(asked, i);
+			*asked = bms_add_member(*asked, i);
 		if (!t->joins->table[i].is_outer)
-			had = bms_add_member(had, i);
+			*had = bms_add_member(*had, i);
 	}
-	asked = closure(t, asked);
-	return bms_equal(asked, closure(t, had)) ? asked : NULL;
+	*asked = closure(t, *asked);
+	*had = closure(t, *had);
+}
+
+/* ------------------------------------------------------------------
+ * Inner joins of what the dataset has by outer ones
+ * ------------------------------------------------------------------
+ */
+
+/* The column of a foreign table that stands for one of its base table; 0: none. */
+static AttrNumber
+exposed_column(Oid id, const char *name)
+{
+	Relation	relation = table_open(id, NoLock);
+	AttrNumber	found = 0;
+
+	for (AttrNumber n = 1; found == 0 && n <= RelationGetNumberOfAttributes(relation); n++)
+		if (!TupleDescAttr(RelationGetDescr(relation), n - 1)->attisdropped &&
+			strcmp(pe_fdw_column_name(id, n), name) == 0)
+			found = n;
+	table_close(relation, NoLock);
+	return found;
+}
+
+/* "column IS NOT NULL" of an output that is NULL only where its table is not there; NULL: there is none. */
+static pe_join_condition *
+presence_test(const trial *t, int table, const pe_public_dataset *declared)
+{
+	const pe_question_table *asked = &t->q->table[t->is[table]];
+	pe_join_condition *found = NULL;
+
+	for (int o = 0; o < t->joins->outputs; o++)
+	{
+		const pe_join_output *output = &t->joins->output[o];
+		bool		is_declared = pe_sight_column_of_name(declared, output->name) != PE_COLUMN_UNKNOWN;
+		AttrNumber	number = output->table == table && output->marks && (found == NULL || is_declared)
+			? exposed_column(asked->relation, get_attname(t->joins->table[table].relation, output->column, false)) : 0;
+		NullTest   *test;
+		Oid			type;
+		Oid			collation;
+		int32		typmod;
+
+		if (number == 0)
+			continue;
+		get_atttypetypmodcoll(asked->relation, number, &type, &typmod, &collation);
+		test = makeNode(NullTest);
+		test->arg = (Expr *) makeVar(asked->number, number, type, typmod, collation, 0);
+		test->nulltesttype = IS_NOT_NULL;
+		found = palloc0(sizeof(*found));
+		found->test = (Node *) test;
+		if (is_declared)
+			break;
+	}
+	return found;
+}
+
+/* Tests that leave the rows of the dataset in which these tables are there, as far as it has columns that say so. */
+static List *
+presence_tests(const trial *t, const Bitmapset *tables)
+{
+	const pe_public_dataset *declared = pe_public_load(t->candidate->dataset, NULL, 0);
+	List	   *tests = NIL;
+	int			i = -1;
+
+	while ((i = bms_next_member(tables, i)) >= 0)
+	{
+		pe_join_condition *test = t->is[i] >= 0 ? presence_test(t, i, declared) : NULL;
+
+		if (test != NULL)
+			tests = lappend(tests, test);
+	}
+	return tests;
 }
 
 /* ------------------------------------------------------------------
@@ -558,13 +644,23 @@ static fit *
 check_trial(const trial *t)
 {
 	List	   *others;
-	Bitmapset  *there;
+	Bitmapset  *asked;
+	Bitmapset  *had;
 
 	if (!has_spine(t) || !has_links(t))
 		return NULL;
 	others = other_equalities(t);
-	there = tables_there(t, others);
-	return there != NULL ? fit_of(t, others, there) : NULL;
+	find_closures(t, others, &asked, &had);
+	if (!bms_is_subset(asked, had))
+	{
+		others = list_concat(others, presence_tests(t, bms_difference(asked, had)));
+		find_closures(t, others, &asked, &had);
+	}
+	if (bms_equal(asked, had))
+		return fit_of(t, others, asked);
+	if (bms_is_subset(asked, had))
+		note_near(t, bms_difference(had, asked));
+	return NULL;
 }
 
 /* Tables of one name are tried for each other. */
@@ -593,14 +689,14 @@ try_tables(trial *t, int table)
 }
 
 static fit *
-try_candidate(const pe_join_question *q, const pe_public_joins *candidate)
+try_candidate(const pe_join_question *q, const pe_public_joins *candidate, pe_near_dataset *near)
 {
 	const pe_joins *joins = candidate->joins;
 	fit		   *found = NULL;
 
 	for (int s = 0; joins != NULL && found == NULL && s < joins->spines; s++)
 	{
-		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s]};
+		trial		t = {.q = q, .candidate = candidate, .joins = joins, .spine = &joins->spine[s], .near = near};
 
 		t.as = palloc(q->tables * sizeof(int));
 		t.is = palloc(joins->tables * sizeof(int));
@@ -813,6 +909,7 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	pe_join_question *q;
 	List	   *bound;
 	List	   *fits = NIL;
+	pe_near_dataset near = {NULL};
 	const fit  *only;
 	const pe_public_dataset *declared;
 	ListCell   *cell;
@@ -823,13 +920,13 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	bound = bound_datasets(q);
 	foreach(cell, bound)
 	{
-		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell)) : NULL;
+		fit		   *found = is_bound_everywhere(q, lfirst(cell)) ? try_candidate(q, lfirst(cell), &near) : NULL;
 
 		if (found != NULL)
 			fits = lappend(fits, found);
 	}
 	if (fits == NIL)
-		pe_joined_refuse(q, bound);
+		pe_joined_refuse(q, bound, &near);
 	fits = complete_ones(fits);
 	if (list_length(fits) > 1)
 		refuse_several(fits);

@@ -14,7 +14,9 @@
  * dataset, each as often.  For a row of the spine has all of K if and only if it has all of the closure.
  *
  * The same holds of the rows that WHERE leaves if tables are added to both sets on which WHERE is
- * strict: a row without them is not left.  Tables that are not joined need no rule of their own.
+ * strict: a row without them is not left.  Tables that are not joined need no rule of their own.  So an inner join of
+ * what the dataset has by an outer one is asked with "c IS NOT NULL" besides, c an output of the view that is NULL
+ * only where its table is not there.
  *
  * All else is refused, with the view and the dataset that would answer it.  Several datasets
  * that fit are an error that names them.  Which one fits depends on views and keys alone, not on

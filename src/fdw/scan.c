@@ -100,12 +100,17 @@ cure(const pe_scan_plan *plan)
 static void
 refuse_scan(const pe_scan_plan *plan)
 {
+	const char *base = pe_fdw_base_table(plan->relation);
+
 	if (plan->kind == PE_SCAN_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("%s", reason(plan)),
 				 errdetail("It answers aggregates: SELECT count(*), avg(...) ... GROUP BY. Nothing was charged."),
-				 errhint("SELECT DISTINCT of a column shows its declared levels, free.")));
+				 base == NULL
+				 ? errhint("SELECT DISTINCT of a column shows its declared levels, free.")
+				 : errhint("SELECT DISTINCT of a column shows its declared levels, free. If %s is public, its rows are "
+						   "there.", base)));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this SELECT is not answered from a dataset"),

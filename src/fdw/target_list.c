@@ -14,9 +14,11 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
@@ -331,6 +333,33 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 		add_pieces(t, (Node *) c->defresult, factor, where);
 }
 
+static CaseWhen *
+when(Node *test, int32 number)
+{
+	CaseWhen   *w = makeNode(CaseWhen);
+
+	w->expr = (Expr *) test;
+	w->result = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
+	return w;
+}
+
+/* test::int is CASE WHEN test THEN 1 WHEN NOT test THEN 0 END. */
+static bool
+add_truth(sum_terms *t, Node *e, double factor, pe_condition *where)
+{
+	CaseExpr   *c;
+	Node	   *test;
+
+	if (!IsA(e, FuncExpr) || ((FuncExpr *) e)->funcid != F_INT4_BOOL)
+		return false;
+	test = linitial(((FuncExpr *) e)->args);
+	c = makeNode(CaseExpr);
+	c->casetype = INT4OID;
+	c->args = list_make2(when(test, 1), when((Node *) makeBoolExpr(NOT_EXPR, list_make1(test), -1), 0));
+	add_case(t, c, factor, where);
+	return true;
+}
+
 /* A number times an expression, or divided by it; false if it is neither. */
 static bool
 add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
@@ -457,7 +486,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		return;
 	else if (bms_num_members(attributes) == 1)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
-	else
+	else if (!add_truth(t, e, factor, where))
 		pe_refuse_translation("an aggregate of an expression over several columns",
 							  "Answered are sums and averages of + - * of numbers with declared bounds, of at most "
 							  "three columns multiplied, divided by constants with a point, and CASE with tests "

@@ -175,6 +175,23 @@ is_there(shape *s, pe_column column)
 		pe_source_is_not_null(s->block, s->block->source[column.source], column.number);
 }
 
+/* The row that is looked up has no NULL there: by NOT NULL, or by the equality that it is looked up by. */
+static bool
+marks(shape *s, pe_column column)
+{
+	pe_source  *source = s->block->source[column.source];
+	ListCell   *cell;
+
+	foreach(cell, s->block->equalities)
+	{
+		const pe_equality *e = lfirst(cell);
+
+		if (e->side == source->side && (pe_same_column(e->one, column) || pe_same_column(e->other, column)))
+			return true;
+	}
+	return pe_source_is_not_null(s->block, source, column.number);
+}
+
 static void
 take_outputs(shape *s)
 {
@@ -190,7 +207,7 @@ take_outputs(shape *s)
 		if (!entry->resjunk && IsA(entry->expr, Var) && pe_column_of(block, (Node *) entry->expr, &column))
 			joins->output[joins->outputs++] = (pe_join_output) {
 				pstrdup(get_attname(block->prover->view, n, false)), s->table_of[column.source], column.number,
-				is_there(s, column)
+				is_there(s, column), marks(s, column)
 			};
 	}
 }
@@ -242,36 +259,38 @@ are_of_key(List *equalities, int from, int to, const ForeignKeyCacheInfo *key)
 	return bms_num_members(found) == key->nkeys;
 }
 
-static bool
-are_not_null(shape *s, int table, const ForeignKeyCacheInfo *key)
+static List *
+nullable_columns(shape *s, int table, const ForeignKeyCacheInfo *key)
 {
+	List	   *nullable = NIL;
+
 	for (int i = 0; i < key->nkeys; i++)
 		if (!pe_source_is_not_null(s->block, s->source_of[table], key->conkey[i]))
-			return false;
-	return true;
+			nullable = lappend_int(nullable, key->conkey[i]);
+	return nullable;
 }
 
-/* Of tables without children: a key of a table says nothing of theirs. */
-static bool
-refers(shape *s, int from, int to, List *equalities)
+/* Sets refers and nullable of a link.  Of tables without children: a key of a table says nothing of theirs. */
+static void
+find_reference(shape *s, int from, int to, pe_join_link *link)
 {
 	Relation	relation;
-	bool		found = false;
 	ListCell   *cell;
 
 	if (list_length(s->source_of[from]->members) != 1 || list_length(s->source_of[to]->members) != 1)
-		return false;
+		return;
 	relation = table_open(s->source_of[from]->relation, NoLock);
 	foreach(cell, RelationGetFKeyList(relation))
 	{
 		const ForeignKeyCacheInfo *key = lfirst(cell);
 
-		found = found || (key->confrelid == s->source_of[to]->relation && pe_key_is_enforced(key) &&
-						  is_validated(key->conoid) && are_of_key(equalities, from, to, key) &&
-						  are_not_null(s, from, key));
+		if (key->confrelid != s->source_of[to]->relation || !pe_key_is_enforced(key) ||
+			!is_validated(key->conoid) || !are_of_key(link->equalities, from, to, key))
+			continue;
+		link->nullable = nullable_columns(s, from, key);
+		link->refers = link->refers || link->nullable == NIL;
 	}
 	table_close(relation, NoLock);
-	return found;
 }
 
 /* ------------------------------------------------------------------
@@ -367,10 +386,9 @@ link_from(shape *s, int start, pe_join_link *link)
 			equalities = equalities_to(s, t, linked, &parents);
 			if (!have_key(s, t, equalities) || !is_whole(s, t, equalities))
 				continue;
-			link[t] = (pe_join_link) {
-				equalities, parents,
-				bms_membership(parents) == BMS_SINGLETON && refers(s, bms_singleton_member(parents), t, equalities)
-			};
+			link[t] = (pe_join_link) {.equalities = equalities, .parents = parents};
+			if (bms_membership(parents) == BMS_SINGLETON)
+				find_reference(s, bms_singleton_member(parents), t, &link[t]);
 			linked = bms_add_member(linked, t);
 			used += list_length(equalities);
 			again = true;
@@ -417,7 +435,7 @@ joins_of_table(Oid relation)
 		char	   *name = get_attname(relation, n, true);
 
 		if (name != NULL)
-			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, false};
+			joins->output[joins->outputs++] = (pe_join_output) {name, 0, n, false, false};
 	}
 	return joins;
 }

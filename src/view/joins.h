@@ -45,6 +45,7 @@ typedef struct pe_join_link
 	List	   *equalities;		/* pe_join_equality *, all that hold for it; one is its own side */
 	Bitmapset  *parents;		/* the tables that it is looked up from */
 	bool		refers;			/* there always is one: by a validated foreign key of columns that are never NULL */
+	List	   *nullable;		/* numbers of the columns of such a key that may be NULL: it would refer without them */
 } pe_join_link;
 
 typedef struct pe_join_spine
@@ -60,6 +61,7 @@ typedef struct pe_join_output
 	int			table;
 	AttrNumber	column;
 	bool		is_there;		/* the view's joins say that it is NULL in no row */
+	bool		marks;			/* it is NULL only where no row of its table is there */
 } pe_join_output;
 
 typedef struct pe_joins
