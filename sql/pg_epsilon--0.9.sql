@@ -1484,6 +1484,18 @@ CREATE FUNCTION dp.combine(releases bigint[], workload text)
 COMMENT ON FUNCTION dp.combine(bigint[], text) IS
     'answers a workload from several paid releases of the same rows together, free: generalised least squares, more precise than each of them; a workload without names is over the attributes of all, in the order of their first mention';
 
+CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text[], options jsonb DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df double precision, p_value double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_hypothesis_test' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text[], jsonb) IS
+    'tests a hypothesis from a paid release, free; kind: chi2 (independence of two attributes), trend (of two ordered ones; option scores), proportions (outcome, group: two levels each), means (number, group: from averages and variances), goodness (one attribute; option probabilities); p_value: by parametric bootstrap with the exact law of the noise, option replicates (9999), the same each time; estimate: Cramer''s V, correlation, difference of proportions or of means, Cohen''s w, with an interval for sampling and noise together where there is one';
+
+CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text, options jsonb DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df double precision, p_value double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_hypothesis_test' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text, jsonb) IS
+    'the same of one attribute by its name, or several as an array literal';
+
 CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL, names text[] DEFAULT NULL) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS

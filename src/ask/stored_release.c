@@ -268,24 +268,25 @@ part_of_counts(const pe_aggregation *g)
 	return -1;
 }
 
-/* The count of all rows, as it was measured, or what is best known of it; false if there is none. */
-static bool
-load_counts(pe_release *r)
+static pe_stored_aggregates *
+read_parts(pe_release *r)
 {
 	pe_stored_aggregates *s = pe_aggregation_restored_of(r, r->workload_text != NULL);
-	pe_aggregation *g = &s->aggregation;
-	const pe_space *space = &g->space[0];
-	int			i = -1;
 
-	if (!g->on_grid)
-	{
-		pe_aggregation_measure(g);
-		pe_aggregation_read(s);
-		s->measured = pe_rest_join(g, r->nano, s->measured);
-		i = part_of_counts(g);
-	}
-	if (i < 0)
-		return false;
+	if (s->aggregation.on_grid)
+		return s;
+	pe_aggregation_measure(&s->aggregation);
+	pe_aggregation_read(s);
+	s->measured = pe_rest_join(&s->aggregation, r->nano, s->measured);
+	return s;
+}
+
+void
+pe_release_take_part(pe_release *r, pe_stored_aggregates *s, int i)
+{
+	pe_aggregation *g = &s->aggregation;
+	const pe_space *space = &g->space[g->source[i].space];
+
 	r->columns = unconstify(pe_column *, space->columns);
 	r->attributes = space->attributes;
 	r->domain = space->domain;
@@ -299,7 +300,18 @@ load_counts(pe_release *r)
 	r->measured = (pe_measured) {&r->workload, &r->kept.strategy, r->possible,
 		pe_plan_lattices_of_part(&r->part, &g->rules, r->accounting, r->nano)};
 	r->answers.joined = pe_rest_has(g, i);
-	return true;
+}
+
+/* The count of all rows, as it was measured, or what is best known of it; false if there is none. */
+static bool
+load_counts(pe_release *r)
+{
+	pe_stored_aggregates *s = read_parts(r);
+	int			i = s->aggregation.on_grid ? -1 : part_of_counts(&s->aggregation);
+
+	if (i >= 0)
+		pe_release_take_part(r, s, i);
+	return i >= 0;
 }
 
 void
@@ -312,15 +324,61 @@ pe_release_check_version(const pe_release *r)
 						r->dataset->name, r->id)));
 }
 
-void
-pe_release_read(pe_release *r)
+/* A measurement. */
+static void
+read_measurement_row(pe_release *r)
 {
 	pe_release_read_row(r);
 	if (r->workload_text == NULL && (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0))
 		refuse_kind(r);
 	pe_release_check_version(r);
+}
+
+void
+pe_release_read(pe_release *r)
+{
+	read_measurement_row(r);
 	if (!load_counts(r))
 		refuse_kind(r);
+}
+
+pe_stored_aggregates *
+pe_release_read_parts(pe_release *r, bool *has_counts)
+{
+	pe_stored_aggregates *s;
+	int			i;
+
+	read_measurement_row(r);
+	s = read_parts(r);
+	i = s->aggregation.on_grid ? -1 : part_of_counts(&s->aggregation);
+	*has_counts = i >= 0;
+	if (i >= 0)
+		pe_release_take_part(r, s, i);
+	return s;
+}
+
+int
+pe_release_attribute(const pe_release *r, const char *name)
+{
+	char		unquoted[PE_NAME_SIZE];
+	int			similar;
+
+	for (int pass = 0; pass < 2; pass++)
+	{
+		for (int a = 0; a < r->attributes; a++)
+			if (strcmp(r->columns[a].name, pass == 0 ? name : unquoted) == 0)
+				return a;
+		if (!pe_text_unquote(name, unquoted))
+			break;
+	}
+	similar = pe_similar_text(name, r->names, r->attributes);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("release " INT64_FORMAT " does not have attribute \"%s\"", r->id, name),
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". "
+									"The view dp.releases lists the attributes of each release.",
+									r->names[similar])
+			 : errhint("The view dp.releases lists the attributes of each release.")));
 }
 
 const pe_noise *

@@ -114,6 +114,21 @@ extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *re
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 
 /*
+ * covariance of all queries, queries x queries, both triangles, in the same units: of a table that is tested, or of
+ * two queries that are compared.  Of blocks it takes one estimate of all queries for each measurement that matters.
+ */
+extern void pe_reconstruction_covariance(const pe_reconstruction *reconstruction, double *covariance);
+
+/*
+ * weights[i * queries + q]: what measurement i, in units of the answers (of blocks; of others in units of y), adds to
+ * the estimate of query q.  It takes one estimate of all queries for each measurement.
+ */
+extern void pe_reconstruction_weights(const pe_reconstruction *reconstruction, double *weights);
+
+/* Bytes that these take, besides their results and what the former take. */
+extern size_t pe_reconstruction_covariance_memory(const pe_strategy *strategy, const pe_workload *workload);
+
+/*
  * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times
  * each of n measurements, so it is a whole number itself up to rounding; 0 where
  * that is not so, or not known, or there is nothing that errs.  variance as above.

@@ -16,6 +16,9 @@ typedef enum pe_hypothesis_kind
 	PE_HYPOTHESIS_GOODNESS		/* one attribute */
 } pe_hypothesis_kind;
 
+#define PE_HYPOTHESES (PE_HYPOTHESIS_GOODNESS + 1)
+extern const char *const pe_hypothesis_kinds[PE_HYPOTHESES];
+
 typedef struct pe_hypothesis
 {
 	pe_hypothesis_kind kind;
@@ -32,7 +35,7 @@ typedef struct pe_hypothesis
  * The test from what a release holds, summed over its other attributes; cells for 'other' and NULL are not counted.
  * Post-processing, which costs nothing: the same release and hypothesis give the same p-value.  Errors: those of
  * pe_release_answer; 22023 where the release does not hold what the test needs, with what to measure.
- * Not inside PE_UNDONE.
+ * All is NaN where a group may have fewer units than are shown (suppress.h).  Not inside PE_UNDONE.
  */
 extern void pe_hypothesis_answer(int64 release, const pe_hypothesis *hypothesis, pe_test_result *result);
 

@@ -80,34 +80,9 @@ read_fractions(FunctionCallInfo fcinfo, call *c)
 }
 
 static const pe_column *
-column_named(const call *c, const char *name)
-{
-	for (int a = 0; a < c->release.attributes; a++)
-		if (strcmp(c->release.names[a], name) == 0)
-			return &c->release.columns[a];
-	return NULL;
-}
-
-/* The column of a name, which may stand in double quotes as SQL has it. */
-static const pe_column *
 column_of(const call *c, const char *name)
 {
-	const pe_column *column = column_named(c, name);
-	char		unquoted[PE_NAME_SIZE];
-	int			similar;
-
-	if (column == NULL && pe_text_unquote(name, unquoted))
-		column = column_named(c, unquoted);
-	if (column != NULL)
-		return column;
-	similar = pe_similar_text(name, c->release.names, c->release.attributes);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("release " INT64_FORMAT " does not have attribute \"%s\"", c->release.id, name),
-			 similar >= 0 ? errhint("Perhaps you meant \"%s\". "
-									"The view dp.releases lists the attributes of each release.",
-									c->release.names[similar])
-			 : errhint("The view dp.releases lists the attributes of each release.")));
+	return &c->release.columns[pe_release_attribute(&c->release, name)];
 }
 
 static void

@@ -1,0 +1,26 @@
+/*
+ * noisy_answers.h
+ *	  Answers of a release together with the exact law of their noise, for what is computed from several of them.
+ */
+#ifndef PE_READ_NOISY_ANSWERS_H
+#define PE_READ_NOISY_ANSWERS_H
+
+#include "ask/ask_sums.h"
+#include "study/noisy.h"
+
+/*
+ * Of a release that was read (its counts, or a part).  Errors: 22023 of method dawa, 54000 too many queries; undetermined:
+ * the first query that does not follow, and nothing is returned; -1: all do.
+ */
+extern pe_noisy pe_noisy_answers(pe_release *release, const pe_workload *workload, int32 *undetermined);
+
+
+/*
+ * n, sum of u and sum of u^2 of a number of a release, each of all queries of a workload's text, one after the
+ * other; u is the integer of domain/sums.h.  squares: the last too.  Inside PE_UNDONE; the release's row is read.
+ * False if the release does not hold them; it is then of no part.
+ */
+extern bool pe_noisy_sums(pe_release *release, pe_stored_aggregates *parts, const char *number, const char *workload,
+						  bool squares, pe_noisy *sums, pe_number *bounds);
+
+#endif
