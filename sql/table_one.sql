@@ -27,7 +27,7 @@ SET SESSION AUTHORIZATION regress_ann;
 -- 1. One charge, ready to print.  Its price beforehand, free.
 SELECT aggregate, round(stderr::numeric, 3) AS stderr, at_rows, replay FROM dp.quote_table_one('patients', 'sex', '{age,smokes,seen}', rho => 70000);
 CREATE TEMP TABLE got AS SELECT row_number() OVER () AS line, t.* FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000) t;
-SELECT attribute, level, overall, groups, round(smd::numeric, 2) AS smd FROM got ORDER BY line;
+SELECT attribute, level, overall, groups, round(smd::numeric, 2) AS smd, p_value < 0.05 AS differs FROM got ORDER BY line;
 SELECT count(*) AS charges, min(function) AS function FROM dp.charges;
 -- SQL's own, of the same groups; the empty one has no rows there
 CREATE FUNCTION pg_temp.text(n bigint, of_all bigint) RETURNS text LANGUAGE sql AS $$ SELECT trim(to_char(n, '9,999,990')) || CASE WHEN of_all > 0 THEN format(' (%s %%)', trim(to_char(100.0 * n / of_all, '990.0'))) ELSE '' END $$;
@@ -52,11 +52,19 @@ SELECT round(abs(a.mean - b.mean) / sqrt((a.sd ^ 2 + b.sd ^ 2) / 2), 2) AS age, 
        (SELECT round((abs(p - q) / sqrt((p * (1 - p) + q * (1 - q)) / 2))::numeric, 2) FROM (SELECT a.january::float8 / a.n AS p, b.january::float8 / b.n AS q) s) AS seen
   FROM sums a, sums b WHERE a.who = 'F' AND b.who = 'M';
 
+-- p-values repeat, and have the noise in them: at this rho they are nearly those of SQL's table
+SELECT abs(p_value - 0.0120) < 0.01 AS of_chi2 FROM got WHERE attribute = 'seen' AND p_value IS NOT NULL;
+SELECT count(*) AS p_values, count(*) FILTER (WHERE a.p_value = b.p_value) AS same FROM got a JOIN dp.table_one((SELECT min(release) FROM got)) b USING (attribute, level) WHERE a.p_value IS NOT NULL;
+
+-- where the noise is larger than chance, a test that ignored it would reject nearly always, and this one in one of twenty
+SELECT count(*) AS tests, count(*) FILTER (WHERE p_value < 0.05) < 10 AS few_rejected
+  FROM generate_series(1, 20) i, LATERAL dp.table_one('patients', 'sex', '{smokes}', rho => 2e-4 + 0 * i, fresh => true) WHERE p_value IS NOT NULL;
+
 -- 2. The same request is free, and so is what is read of its release.
 SELECT count(*) AS lines, count(DISTINCT release) AS releases FROM dp.table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000);
 SELECT attribute, level, overall, round(smd::numeric, 2) AS smd FROM dp.table_one((SELECT min(release) FROM got), 'sex', '{smokes,score}');
 SELECT count(*) AS lines FROM dp.table_one((SELECT min(release) FROM got));
-SELECT count(*) AS charges FROM dp.charges;
+SELECT count(*) AS charges FROM dp.charges WHERE rho > 1;
 SELECT replay, fits FROM dp.quote_table_one('patients', 'sex', '{age,score,smokes,"Ward \"A\"",nothing,one,seen}', rho => 70000) LIMIT 1;
 -- its number of rows by group is a release of counts
 SELECT label, abs(round(estimate)) AS rows FROM dp.answer((SELECT min(release) FROM got), 'identity');

@@ -18,6 +18,7 @@
 #include "ask/complete.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "read/table_tests.h"
 #include "server/access.h"
 #include "server/arguments.h"
 #include "server/return_rows.h"
@@ -52,6 +53,7 @@ typedef struct table
 	const pe_aggregation *g;
 	pe_tabulated of;
 	int64		release;		/* 0: none */
+	pe_table_tests tests;
 	table_row  *row;
 	int32		rows;
 } table;
@@ -261,6 +263,19 @@ is_compared(const table *t, int32 group)
 		pe_table_has_rows(result_of(t, group, 0));
 }
 
+static void
+begin_tests(table *t)
+{
+	int32	   *group = palloc(Max(t->of.groups, 1) * sizeof(int32));
+
+	for (int32 q = 0; q < t->of.groups; q++)
+		if (is_compared(t, q))
+			group[t->tests.groups++] = q;
+	t->tests.group = group;
+	t->tests.by = t->g->groups > 0 ? t->g->columns[0].name : NULL;
+	pe_table_tests_begin(&t->tests, t->release);
+}
+
 /* The largest difference of two such groups; NaN: there are no two, or one is not known. */
 static double
 largest_difference(const table *t, int number, double (*difference) (const table *t, int number, int32 a, int32 b))
@@ -286,6 +301,13 @@ difference_of_means(const table *t, int number, int32 a, int32 b)
 										result_of(t, b, number).value, result_of(t, b, number + 1).value);
 }
 
+/* Whether the rows of a group that have a number are above their noise; number: of its average. */
+static bool
+has_number(const table *t, int32 group, int number)
+{
+	return pe_table_has_rows(result_of(t, group, number + 2));
+}
+
 static void
 add_number(table *t, const pe_column *column)
 {
@@ -294,8 +316,10 @@ add_number(table *t, const pe_column *column)
 	table_row  *row = add_row(t, column->name, "mean (SD)");
 
 	row->difference = largest_difference(t, number, difference_of_means);
+	row->p_value = pe_table_tests_means(&t->tests, column->name);
 	for (int32 q = 0; q <= t->of.groups; q++)
-		pe_table_mean(result_of(t, q, number), result_of(t, q, number + 1), row->text[q]);
+		pe_table_mean(has_number(t, q, number) ? result_of(t, q, number) : unknown, result_of(t, q, number + 1),
+					  row->text[q]);
 	if (median >= 0)
 		row = add_row(t, column->name, "median [quartiles]");
 	for (int32 q = 0; q <= t->of.groups && median >= 0; q++)
@@ -303,6 +327,8 @@ add_number(table *t, const pe_column *column)
 		const pe_aggregate_result *r = &t->of.quartile[median][q * 3];
 		pe_figure	quartile[3] = {quartile_of(&r[0]), quartile_of(&r[1]), quartile_of(&r[2])};
 
+		if (!has_number(t, q, number))
+			quartile[0] = quartile[1] = quartile[2] = unknown;
 		pe_table_median(quartile, pe_type_is_integer(column->type) ? 1 : 0, row->text[q]);
 	}
 	add_missing(t, column, number + 2);
@@ -363,12 +389,16 @@ add_levels(table *t, const pe_column *column, int number)
 {
 	int32		values = values_of(column);
 	double		difference = largest_difference(t, number, difference_of_levels);
+	double		p_value = pe_table_tests_levels(&t->tests, column->name, t->of.cell[number],
+												pe_attribute_cells(&column->domain), values,
+												t->g->asked.ask.accounting == PE_PURE);
 
 	for (int32 c = 0; c < values; c++)
 	{
 		table_row  *row = add_row(t, column->name, cell_name(column, c));
 
 		row->difference = c == 0 ? difference : NAN;
+		row->p_value = c == 0 ? p_value : NAN;
 		for (int32 q = 0; q <= t->of.groups; q++)
 		{
 			const pe_aggregate_result *cell = cells_of(t, number, q);
@@ -474,6 +504,7 @@ pe_sql_table_one(PG_FUNCTION_ARGS)
 	t.g = pe_aggregate_call_tabulate(&c, &t.of);
 	t.release = c.call.reply.release_id;
 	tell_hidden(&t);
+	begin_tests(&t);
 	add_all_rows(&t);
 	pe_return_rows(fcinfo, t.rows, 7, make_row, &t);
 	return (Datum) 0;
@@ -537,6 +568,7 @@ pe_sql_table_one_of_release(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(OF_BY))
 		check_by(&t, pe_text_argument(fcinfo, OF_BY, "by"));
 	tell_hidden(&t);
+	begin_tests(&t);
 	if (attribute != NULL)
 		add_given_rows(&t, attribute, attributes);
 	else

@@ -504,7 +504,6 @@ pe_aggregation_table_of_release(int64 id, pe_tabulated *table)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release " INT64_FORMAT " holds no table of dp.table_one", id),
 				 errhint("dp.table_one(dataset, by, attributes, epsilon => ...) measures one.")));
-	s->aggregation.min = pe_release_rule(r);
 	pe_aggregation_tabulate_release(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies, r->nano,
 									table);
 	return s;
