@@ -1603,6 +1603,12 @@ CREATE FUNCTION dp.predict_row(model text, features double precision[]) RETURNS 
 COMMENT ON FUNCTION dp.predict_row(text, double precision[]) IS
     'the same of features in the order of the model, all of them numbers: true is 1, a date the days and a timestamp the microseconds since 2000-01-01';
 
+CREATE FUNCTION dp.odds_ratios(model text)
+    RETURNS TABLE (term text, odds_ratio double precision, lower95 double precision, upper95 double precision, reason text)
+    AS 'MODULE_PATHNAME', 'pe_sql_odds_ratios' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.odds_ratios(text) IS
+    'odds ratios of a logistic regression, free: of a number for one more, of a level against the first level of its feature; the interval is of the noise and of the sample that the rows are, and NULL, with the reason, where no theory gives it';
+
 CREATE FUNCTION dp.drop_model(model text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.drop_model(text) IS

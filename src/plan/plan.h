@@ -373,8 +373,12 @@ extern int64_t pe_plan_rows(const pe_plan *plan);
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
 
-/* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
-extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);
+/*
+ * pe_fit_run and pe_minimum_run on what the plan was made for.  covariance, population: of fit.h, NULL if they are not
+ * asked for.
+ */
+extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance,
+						pe_fit_population *population);
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
 
 /*
