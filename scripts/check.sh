@@ -556,17 +556,20 @@ audit_suite() {
 	suite_end
 }
 
-# ---- how good the private models are, with fewer runs than `make accuracy` ----
+# ---- how good the private models are, and how often tests reject, with fewer runs than `make accuracy hypotheses` ----
 
 accuracy_suite() {
-	local log=$RUN_DIR/log/accuracy.log
-	if run_make -s accuracy-binary; then
-		timeout "$LONG_TIMEOUT" build/accuracy/accuracy sample >"$log" 2>&1 </dev/null
-		one_tap "$log" accuracy $? $((SECONDS - SUITE_START))
-	else
-		echo "the program that measures accuracy could not be built"
-		add 0 1 0
-	fi
+	local program log
+	for program in accuracy hypotheses; do
+		log=$RUN_DIR/log/$program.log
+		if run_make -s $program-binary; then
+			timeout "$LONG_TIMEOUT" build/accuracy/$program sample >"$log" 2>&1 </dev/null
+			one_tap "$log" $program $? $((SECONDS - SUITE_START))
+		else
+			echo "the program that measures $program could not be built"
+			add 0 1 0
+		fi
+	done
 	suite_end
 }
 

@@ -39,7 +39,7 @@ SELECT pg_temp.why('newton', '{"clip": 1.5, "l2": 10}');
 SELECT pg_temp.why('one_pass', '{}');
 SELECT pg_temp.why('gd', '{}');
 SELECT pg_temp.why('newton', '{"clip": 1.5, "iterations": 1}');
-SELECT pg_temp.why('newton', '{"clip": 1.5, "floor": 1e6}');
+SELECT pg_temp.why('newton', '{"clip": 1.5, "floor": 1000}');
 SELECT count(*) AS terms FROM dp.fit('trial', 'linear_regression', 'age', '{arm}', rho => 1, model => 'of_age');
 SELECT refused('SELECT * FROM dp.odds_ratios(''of_age'')');
 SELECT refused('SELECT * FROM dp.odds_ratios(''nothing'')');

@@ -1496,6 +1496,65 @@ CREATE FUNCTION dp.hypothesis_test(release bigint, kind text, attributes text, o
 COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text, jsonb) IS
     'the same of one attribute by its name, or several as an array literal';
 
+CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind text DEFAULT 'difference')
+    RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
+    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
+CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEFAULT '{}',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, event_level text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival(text, text, text, text[], double precision, double precision, double precision, double precision, text, text, boolean, name, integer) IS
+    'survival curves by group: measures and charges what dp.histogram of time, event and by with workload prefix(time) * identity(event) * identity(by) would, and makes curves of these counts; time: an attribute with bins, since each unit''s start; event: one of two levels, true or the larger number is that it happened, event_level names another; give exactly one of epsilon, rho and max_stderr, of the counts; columns: at, an edge of the time''s bins; at_risk, how many had neither event nor end before it; survival, the part without the event up to it, by product limit, where those whose time ends inside of a bin count half in it; stderr, lower95 and upper95, by the choice of the rows and by the noise; where too few are at risk for the noise stderr is NULL and the interval all that is possible; the same request again is answered free';
+
+CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, event_level text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival(text, text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, name, integer) IS
+    'the same by one attribute, or several as an array literal';
+
+CREATE FUNCTION dp.survival(release bigint, "time" text, event text, by text[] DEFAULT '{}', event_level text DEFAULT NULL)
+    RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival_of_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival(bigint, text, text, text[], text) IS
+    'survival curves from a paid release that determines the counts of time, event and by, free; as of dp.survival of a dataset';
+
+CREATE FUNCTION dp.survival(release bigint, "time" text, event text, by text, event_level text DEFAULT NULL)
+    RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival_of_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival(bigint, text, text, text, text) IS
+    'the same by one attribute, or several as an array literal';
+
+CREATE FUNCTION dp.survival_summary(release bigint, "time" text, event text, by text[] DEFAULT '{}', event_level text DEFAULT NULL, until double precision DEFAULT NULL)
+    RETURNS TABLE (label jsonb, figure text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, until double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival_summary' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival_summary(bigint, text, text, text[], text, double precision) IS
+    'of each survival curve of a paid release, free, two rows, named by figure: median, the time at which half survive, inside of a bin on a straight line, NULL where it is not reached, with ends that are edges; restricted mean, of the time up to until, NULL: the last edge of the curve; intervals by the choice of the rows and by the noise';
+
+CREATE FUNCTION dp.survival_summary(release bigint, "time" text, event text, by text, event_level text DEFAULT NULL, until double precision DEFAULT NULL)
+    RETURNS TABLE (label jsonb, figure text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, until double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_survival_summary' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.survival_summary(bigint, text, text, text, text, double precision) IS
+    'the same by one attribute, or several as an array literal';
+
+CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by text[] DEFAULT '{}', event_level text DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_compare_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.compare_survival(bigint, text, text, text[], text) IS
+    'the log-rank test that the survival curves of all groups of by are one, from a paid release, free; its variance is that of the choice of the rows and that of the noise; until: the last edge that is compared, after which too few are at risk for the noise; NULL where nothing can be compared';
+
+CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by text, event_level text DEFAULT NULL)
+    RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_compare_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.compare_survival(bigint, text, text, text, text) IS
+    'the same by one attribute, or several as an array literal';
+
 CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL, names text[] DEFAULT NULL) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS

@@ -134,38 +134,13 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	nulls[6] = c->call.reply.release_id == 0;
 }
 
-/* The noise and the lattices of the blocks: of the plan, or of what was measured then. */
-static const pe_noise *
-noise_of(const counts_call *c, bool measured_then, const int **lattice)
-{
-	const pe_aggregation *g = c->counts;
-	int64		nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting);
-	pe_noise   *noise;
-
-	*lattice = pe_plan_lattices_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
-	if (!measured_then || g->method == PE_METHOD_DAWA)
-		return pe_plan_noise(g->asked.plan);
-	pe_check_memory(pe_strategy_sensitivity_memory(g->part[0].strategy, g->rules.neighbours));
-	noise = pe_plan_noise_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
-	if (noise == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the strategy of release " INT64_FORMAT " is too large", c->call.reply.release_id)));
-	return noise;
-}
-
-/* From the measurements of the reply to answers: a replay may be of another strategy than would be made now. */
 static void
 reconstruct(counts_call *c)
 {
 	pe_aggregation *g = c->counts;
 	pe_space   *s = &g->space[0];
-	const pe_charge_reply *reply = &c->call.reply;
-	bool		replayed = reply->outcome == PE_REPLAYED;
-	int64		strategy_id = s->kept.id;
-	pe_strategies strategies = pe_strategies_of(replayed ? reply->strategy_id : strategy_id, NULL, 0);
-	const int64 *y = pe_aggregation_measured(g, reply->release_id, reply->value, reply->values, &strategies);
-	const pe_noise *noise = noise_of(c, s->kept.id != strategy_id, &s->measured.lattice);
+	const pe_noise *noise;
+	const int64 *y = pe_counts_take(g, &c->call.reply, &noise);
 
 	pe_counts_check_nonnegative(g);
 	pe_answers_init(&c->answers, &s->measured, &s->workload, g->columns, y, noise, s->variance,

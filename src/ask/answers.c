@@ -98,6 +98,20 @@ pe_unit_variances(const pe_measured *measured, const pe_workload *workload)
 	return variance;
 }
 
+double *
+pe_unit_covariance(const pe_measured *measured, const pe_workload *workload)
+{
+	double	   *covariance;
+	pe_reconstruction r;
+
+	begin_reconstruction(measured, workload, &r);
+	pe_check_memory((size_t) workload->queries * (workload->queries + (size_t) r.classes.cells) * sizeof(double));
+	covariance = pe_alloc((size_t) workload->queries * workload->queries, sizeof(double));
+	pe_reconstruction_covariance(&r, covariance);
+	pe_reconstruction_free(&r);
+	return covariance;
+}
+
 static void
 check_determined(const pe_reconstruction *r)
 {

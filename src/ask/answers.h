@@ -32,6 +32,9 @@ extern char *pe_canonical_workload(const char *text);
 /* The variance of every query of a workload for noise of variance 1; 22023 or 54000 if it cannot be had. */
 extern double *pe_unit_variances(const pe_measured *measured, const pe_workload *workload);
 
+/* The covariance of all of them, likewise: queries x queries. */
+extern double *pe_unit_covariance(const pe_measured *measured, const pe_workload *workload);
+
 /* All queries of a workload with their labels.  A query that is not shown is NaN in all numbers (suppress.h). */
 typedef struct pe_answers
 {

@@ -281,3 +281,40 @@ pe_counts_price(pe_aggregation *g)
 	pe_asked_check_plan(&g->asked, pe_plan_of_counts(&g->asked.ask, &counts, &g->asked.plan),
 						dawa ? pe_plan_least_dawa() : 1, g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);
 }
+
+/* ------------------------------------------------------------------
+ * What was measured
+ * ------------------------------------------------------------------
+ */
+
+/* The noise and the lattices of the blocks: of the plan, or of what was measured then. */
+static const pe_noise *
+noise_of(const pe_aggregation *g, int64 release, bool measured_then, const int **lattice)
+{
+	int64		nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting);
+	pe_noise   *noise;
+
+	*lattice = pe_plan_lattices_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
+	if (!measured_then || g->method == PE_METHOD_DAWA)
+		return pe_plan_noise(g->asked.plan);
+	pe_check_memory(pe_strategy_sensitivity_memory(g->part[0].strategy, g->rules.neighbours));
+	noise = pe_plan_noise_of_part(&g->part[0], &g->rules, g->asked.ask.accounting, nano);
+	if (noise == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is too large", release)));
+	return noise;
+}
+
+const int64 *
+pe_counts_take(pe_aggregation *g, const pe_charge_reply *reply, const pe_noise **noise)
+{
+	pe_space   *s = &g->space[0];
+	bool		replayed = reply->outcome == PE_REPLAYED;
+	int64		strategy_id = s->kept.id;
+	pe_strategies strategies = pe_strategies_of(replayed ? reply->strategy_id : strategy_id, NULL, 0);
+	const int64 *y = pe_aggregation_measured(g, reply->release_id, reply->value, reply->values, &strategies);
+
+	*noise = noise_of(g, reply->release_id, s->kept.id != strategy_id, &s->measured.lattice);
+	return y;
+}

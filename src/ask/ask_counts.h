@@ -34,6 +34,12 @@ extern bool pe_counts_nonnegative(const pe_aggregation *counts);
  */
 extern bool pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept);
 
+/*
+ * The measurements of a reply, and their noise, with the strategy that they were made with: a replay may be of another
+ * one than would be made now.  XX001 if they do not fit.
+ */
+extern const int64 *pe_counts_take(pe_aggregation *counts, const pe_charge_reply *reply, const pe_noise **noise);
+
 /* The largest variance of a query for noise of variance 1, and the mean of all. */
 extern double pe_counts_max_variance(pe_aggregation *counts);
 extern double pe_counts_mean_variance(pe_aggregation *counts);

@@ -357,20 +357,26 @@ pe_release_read_parts(pe_release *r, bool *has_counts)
 	return s;
 }
 
-int
-pe_release_attribute(const pe_release *r, const char *name)
+static const pe_column *
+column_named(const pe_release *r, const char *name)
 {
+	for (int a = 0; a < r->attributes; a++)
+		if (strcmp(r->names[a], name) == 0)
+			return &r->columns[a];
+	return NULL;
+}
+
+const pe_column *
+pe_release_column(const pe_release *r, const char *name)
+{
+	const pe_column *column = column_named(r, name);
 	char		unquoted[PE_NAME_SIZE];
 	int			similar;
 
-	for (int pass = 0; pass < 2; pass++)
-	{
-		for (int a = 0; a < r->attributes; a++)
-			if (strcmp(r->columns[a].name, pass == 0 ? name : unquoted) == 0)
-				return a;
-		if (!pe_text_unquote(name, unquoted))
-			break;
-	}
+	if (column == NULL && pe_text_unquote(name, unquoted))
+		column = column_named(r, unquoted);
+	if (column != NULL)
+		return column;
 	similar = pe_similar_text(name, r->names, r->attributes);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -115,8 +115,8 @@ struct pe_stored_aggregates;
 extern struct pe_stored_aggregates *pe_release_read_parts(pe_release *release, bool *has_counts);
 extern void pe_release_take_part(pe_release *release, struct pe_stored_aggregates *parts, int part);
 
-/* The attribute of this name, which may stand in double quotes as SQL has it; 42704 if there is none. */
-extern int	pe_release_attribute(const pe_release *release, const char *name);
+/* Its attribute of a name, which may stand in double quotes as SQL has it; 42704 if it has none. */
+extern const pe_column *pe_release_column(const pe_release *release, const char *name);
 
 /* The noise of each measurement; NULL where the errors are not known. */
 extern const pe_noise *pe_release_noise(const pe_release *release);

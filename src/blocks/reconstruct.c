@@ -436,6 +436,100 @@ pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
 			variance[i] = 0;
 }
 
+/* covariance += factor v v', the lower triangle. */
+static void
+add_square(int32_t queries, double factor, const double *v, double *covariance)
+{
+	for (int32_t j = 0; factor > 0 && j < queries; j++)
+		for (int32_t i = j; v[j] != 0 && i < queries; i++)
+			covariance[(size_t) j * queries + i] += factor * v[j] * v[i];
+}
+
+/* Measurement by measurement: what it adds to each estimate. */
+static void
+covariance_from_blocks(const pe_reconstruction *r, double *covariance)
+{
+	const pe_blocks *blocks = r->measured->strategy->blocks;
+	double	   *y = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
+	double	   *estimate = pe_alloc(r->workload->queries, sizeof(double));
+
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		for (int64_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
+		{
+			pe_poll();
+			y[i] = 1;
+			pe_blocks_estimate(blocks, r->workload, y, estimate);
+			add_square(r->workload->queries, pe_blocks_relative_variance(blocks, b), estimate, covariance);
+			y[i] = 0;
+		}
+	pe_free(y);
+	pe_free(estimate);
+}
+
+/* Class by class: each column is counted by itself. */
+static void
+covariance_of_diagonal(const pe_reconstruction *r, double *covariance)
+{
+	double	   *x = pe_alloc(r->classes.cells, sizeof(double));
+	double	   *answer = pe_alloc(r->workload->queries, sizeof(double));
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+	{
+		pe_poll();
+		x[c] = 1;
+		pe_workload_apply(r->workload, &r->classes, x, answer);
+		add_square(r->workload->queries, r->column_of[c] >= 0 ? 1 : 0, answer, covariance);
+		x[c] = 0;
+	}
+	pe_free(x);
+	pe_free(answer);
+}
+
+/* W Q W', column by column: Q is symmetric. */
+static void
+covariance_of_queries(const pe_reconstruction *r, double *covariance)
+{
+	int32_t		classes = r->classes.cells;
+	int32_t		queries = r->workload->queries;
+	double	   *q = covariance_of_classes(r);
+	double	   *wq = pe_alloc((size_t) queries * classes, sizeof(double));
+	double	   *row = pe_alloc(classes, sizeof(double));
+
+	for (int32_t c = 0; c < classes; c++)
+	{
+		pe_poll();
+		pe_workload_apply(r->workload, &r->classes, q + (size_t) c * classes, wq + (size_t) c * queries);
+	}
+	for (int32_t i = 0; i < queries; i++)
+	{
+		pe_poll();
+		for (int32_t c = 0; c < classes; c++)
+			row[c] = wq[(size_t) c * queries + i];
+		pe_workload_apply(r->workload, &r->classes, row, covariance + (size_t) i * queries);
+	}
+	pe_free(q);
+	pe_free(wq);
+	pe_free(row);
+}
+
+void
+pe_reconstruction_covariance(const pe_reconstruction *r, double *covariance)
+{
+	int32_t		queries = r->workload->queries;
+
+	memset(covariance, 0, (size_t) queries * queries * sizeof(double));
+	if (is_answered_directly(r))
+		for (int32_t i = 0; i < queries; i++)
+			covariance[(size_t) i * queries + i] = 1;
+	else if (r->measured->strategy->blocks != NULL)
+		covariance_from_blocks(r, covariance);
+	else if (r->diagonal)
+		covariance_of_diagonal(r, covariance);
+	else
+		covariance_of_queries(r, covariance);
+	pe_la_mirror(queries, covariance, queries);
+}
+
 /*
  * With s_k the sum of the weights' k-th powers, s_4^2 <= s_2 s_6, equal only where all
  * weights that are not zero are +-g: then s_2 = n g^2 and s_4 = n g^4.

@@ -114,8 +114,9 @@ extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *re
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 
 /*
- * covariance of all queries, queries x queries, both triangles, in the same units: of a table that is tested, or of
- * two queries that are compared.  Of blocks it takes one estimate of all queries for each measurement that matters.
+ * The covariance of the estimates of all queries, queries x queries, both triangles, in the units of variance; its
+ * diagonal is variance.  Takes queries x classes numbers besides what variance does, and as many estimates as the
+ * strategy has rows or classes.
  */
 extern void pe_reconstruction_covariance(const pe_reconstruction *reconstruction, double *covariance);
 
@@ -124,9 +125,6 @@ extern void pe_reconstruction_covariance(const pe_reconstruction *reconstruction
  * the estimate of query q.  It takes one estimate of all queries for each measurement.
  */
 extern void pe_reconstruction_weights(const pe_reconstruction *reconstruction, double *weights);
-
-/* Bytes that these take, besides their results and what the former take. */
-extern size_t pe_reconstruction_covariance_memory(const pe_strategy *strategy, const pe_workload *workload);
 
 /*
  * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times

@@ -91,7 +91,7 @@ read_counts(look *l)
 	initStringInfo(&text);
 	for (int i = 0; i < l->h->attributes; i++)
 	{
-		l->attribute[i] = pe_release_attribute(r, l->h->attribute[i]);
+		l->attribute[i] = pe_release_column(r, l->h->attribute[i]) - r->columns;
 		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "",
 						 quote_identifier(r->columns[l->attribute[i]].name));
 	}
@@ -106,11 +106,12 @@ static void
 read_sums(look *l)
 {
 	pe_release *r = &l->release;
+	const pe_space *groups = &l->parts->aggregation.space[0];
 	const char *number = l->h->attribute[0];
 	const char *group = l->h->attribute[1];
 
-	for (int a = 0; a < r->attributes; a++)
-		if (strcmp(r->columns[a].name, group) == 0)
+	for (int a = 0; a < groups->attributes; a++)
+		if (strcmp(groups->columns[a].name, group) == 0)
 			l->attribute[1] = a;
 	if (l->attribute[1] < 0 ||
 		!pe_noisy_sums(r, l->parts, number, psprintf("identity(%s)", quote_identifier(group)), true,
@@ -181,6 +182,7 @@ choose_table(look *l)
 	int32		columns = cells_of(l, 1);
 	int32	   *cell;
 	int32		count = 0;
+	int32		last;
 
 	find_levels(l, 0, cells_of(l, 0), columns, columns);
 	find_levels(l, 1, columns, 1, cells_of(l, 0));
@@ -190,7 +192,9 @@ choose_table(look *l)
 		check_two_levels(l, 0);
 		check_two_levels(l, 1);
 		/* the last level of the outcome is the one that is counted */
-		l->level[0] = (int32[2]) {l->level[0][1], l->level[0][0]};
+		last = l->level[0][1];
+		l->level[0][1] = l->level[0][0];
+		l->level[0][0] = last;
 	}
 	for (int i = 0; i < l->levels[0]; i++)
 		for (int j = 0; j < l->levels[1]; j++)
@@ -217,7 +221,7 @@ lower_end(const look *l, const double *weight)
 		for (int32 j = 0; j < a->count; j++)
 			variance += weight[i] * weight[j] * a->covariance[(size_t) i * a->count + j];
 	}
-	return sum - (a->laplace ? pe_laplace_sum_half(PE_MISS) : pe_normal_half(PE_MISS)) * sqrt(variance);
+	return sum - a->half[0] * sqrt(variance);
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
  * hypotheses.h
- *	  Tests of hypotheses from a paid release, free: for dp.hypothesis_test, and what prints p-values beside other answers.
+ *	  Tests of hypotheses from a paid release, free: for dp.hypothesis_test, and for p-values beside other answers.
  */
 #ifndef PE_READ_HYPOTHESES_H
 #define PE_READ_HYPOTHESES_H

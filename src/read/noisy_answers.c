@@ -20,18 +20,24 @@
  */
 
 static void
-check_sizes(const pe_release *r, const pe_workload *workload, bool laplace)
+check_queries(const pe_workload *workload)
 {
-	const pe_strategy *strategy = r->measured.strategy;
-	size_t		queries = workload->queries;
-
 	if (workload->queries > MOST_QUERIES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d cells are more than can be looked at together", workload->queries),
 				 errdetail("At most %d can be.", MOST_QUERIES)));
-	pe_check_memory(pe_reconstruction_covariance_memory(strategy, workload) +
-					(4 * queries * queries + (laplace ? 3 * queries * strategy->rows : 0)) * sizeof(double));
+}
+
+static void
+check_sizes(const pe_reconstruction *own, bool laplace)
+{
+	const pe_strategy *strategy = own->measured->strategy;
+	size_t		queries = own->workload->queries;
+	size_t		numbers = 4 * queries * queries + queries * (strategy->blocks == NULL ? own->classes.cells : 1);
+
+	pe_check_memory(pe_reconstruction_memory(strategy, own->workload, &own->classes) +
+					(numbers + (laplace ? 3 * queries * strategy->rows : 0)) * sizeof(double));
 }
 
 static void
@@ -75,6 +81,19 @@ put_measurements(const pe_release *r, const pe_reconstruction *own, const pe_noi
 	}
 }
 
+/* Of any sum of measurements, in standard deviations: of a narrow law on its lattice wider than of a normal number. */
+static double
+half_of(const pe_noise *noise, int32 rows, double miss)
+{
+	pe_confidence confidence;
+	double		half;
+
+	pe_confidence_init(&confidence, noise, rows, miss);
+	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
+	pe_confidence_free(&confidence);
+	return half;
+}
+
 pe_noisy
 pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined)
 {
@@ -84,8 +103,9 @@ pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined
 	pe_noisy	a = {0};
 	double		unit;
 
-	check_sizes(r, workload, laplace);
+	check_queries(workload);
 	begin_reconstruction(r, workload, &own);
+	check_sizes(&own, laplace);
 	*undetermined = pe_reconstruction_undetermined(&own);
 	if (*undetermined >= 0)
 	{
@@ -101,6 +121,8 @@ pe_noisy_answers(pe_release *r, const pe_workload *workload, int32 *undetermined
 		a.value[q] *= unit;
 	for (size_t k = 0; k < (size_t) a.count * a.count; k++)
 		a.covariance[k] *= pe_noise_stderr(noise) * pe_noise_stderr(noise);
+	for (int i = 0; i < 2; i++)
+		a.half[i] = half_of(noise, r->measured.strategy->rows, i == 0 ? PE_MISS : PE_MISS / 2);
 	if (laplace)
 		put_measurements(r, &own, noise, &a);
 	pe_reconstruction_free(&own);

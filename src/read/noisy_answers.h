@@ -9,11 +9,10 @@
 #include "study/noisy.h"
 
 /*
- * Of a release that was read (its counts, or a part).  Errors: 22023 of method dawa, 54000 too many queries; undetermined:
- * the first query that does not follow, and nothing is returned; -1: all do.
+ * Of a release that was read (its counts, or a part).  undetermined: the first query that does not follow, and nothing
+ * is returned; -1: all do.  Errors: 22023 of method dawa, 54000 too many queries.
  */
 extern pe_noisy pe_noisy_answers(pe_release *release, const pe_workload *workload, int32 *undetermined);
-
 
 /*
  * n, sum of u and sum of u^2 of a number of a release, each of all queries of a workload's text, one after the

@@ -79,21 +79,15 @@ read_fractions(FunctionCallInfo fcinfo, call *c)
 	}
 }
 
-static const pe_column *
-column_of(const call *c, const char *name)
-{
-	return &c->release.columns[pe_release_attribute(&c->release, name)];
-}
-
 static void
 check_by(const call *c)
 {
 	for (int i = 0; i < c->by; i++)
 	{
-		bool		again = column_of(c, c->by_name[i]) == c->column;
+		bool		again = pe_release_column(&c->release, c->by_name[i]) == c->column;
 
 		for (int j = 0; j < i; j++)
-			again |= column_of(c, c->by_name[j]) == column_of(c, c->by_name[i]);
+			again |= pe_release_column(&c->release, c->by_name[j]) == pe_release_column(&c->release, c->by_name[i]);
 		if (again)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -138,7 +132,7 @@ append_groups(StringInfo text, const call *c, const char *between)
 {
 	for (int i = 0; i < c->by; i++)
 		appendStringInfo(text, "%sidentity(%s)", i > 0 ? " * " : between,
-						 quote_identifier(column_of(c, c->by_name[i])->name));
+						 quote_identifier(pe_release_column(&c->release, c->by_name[i])->name));
 }
 
 /* prefix(x) * groups + ranges(x; what is from cell 1, 2, ... on) * groups */
@@ -370,7 +364,7 @@ return_quantiles(FunctionCallInfo fcinfo, bool as_text)
 	PE_UNDONE();
 	pe_release_read(&c->release);
 	PE_END_UNDONE();
-	c->column = column_of(c, name);
+	c->column = pe_release_column(&c->release, name);
 	check_column(c);
 	c->cells = pe_attribute_ordered_cells(&c->column->domain);
 	make_labels(c);

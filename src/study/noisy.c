@@ -4,6 +4,7 @@
  */
 #include "study/noisy.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/linalg.h"
@@ -54,6 +55,8 @@ pe_noisy_beside(pe_noisy *one, pe_noisy *other)
 	pe_noisy_init(one->count + other->count, one->laplace, one->measurements + other->measurements, &both);
 	put(one, 0, 0, &both);
 	put(other, one->count, one->measurements, &both);
+	for (int i = 0; i < 2; i++)	/* of several laws the widest */
+		both.half[i] = fmax(one->half[i], other->half[i]);
 	pe_noisy_free(one);
 	pe_noisy_free(other);
 	return both;
@@ -76,6 +79,7 @@ pe_noisy_map(pe_noisy *noisy, int32_t sums, const double *map)
 		pe_la_gemm(true, false, sums, noisy->measurements, n, 1, map, n, noisy->weight, n, 0, mapped.weight, sums);
 		memcpy(mapped.stderr_, noisy->stderr_, noisy->measurements * sizeof(double));
 	}
+	memcpy(mapped.half, noisy->half, sizeof(mapped.half));
 	pe_free(times);
 	pe_noisy_free(noisy);
 	return mapped;

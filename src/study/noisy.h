@@ -15,6 +15,7 @@ typedef struct pe_noisy
 	int32_t		count;
 	double	   *value;
 	double	   *covariance;		/* count x count */
+	double		half[2];		/* half an interval of 95 % (of 97.5 %) of any of their sums, in standard deviations */
 	bool		laplace;
 	int32_t		measurements;	/* of Laplace noise: that they follow from, 0 of other noise */
 	double	   *weight;			/* measurements x count: [measurement * count + number] */

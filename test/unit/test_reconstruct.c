@@ -947,6 +947,88 @@ test_memory_whole(void **state)
 	pe_workload_free(&workload);
 }
 
+/* ---- covariances ---- */
+
+/* What one unit of each measurement adds to the estimates: the sum of squares of these is the covariance. */
+static void
+covariance_of_units(const pe_reconstruction *r, double *covariance)
+{
+	int32_t		queries = r->workload->queries;
+	int32_t		rows = r->measured->strategy->rows;
+	int64_t    *y = pe_alloc(rows, sizeof(int64_t));
+	double	   *estimate = pe_alloc(queries, sizeof(double));
+
+	for (int32_t m = 0; m < rows; m++)
+	{
+		y[m] = 1;
+		pe_reconstruction_estimate(r, y, estimate);
+		for (int32_t i = 0; i < queries; i++)
+			for (int32_t k = 0; k < queries; k++)
+				covariance[i * queries + k] += estimate[i] * estimate[k];
+		y[m] = 0;
+	}
+	pe_free(y);
+	pe_free(estimate);
+}
+
+static void
+check_covariance(const pe_workload *workload, const pe_strategy *strategy, const bool *possible, const pe_workload *asked)
+{
+	pe_measured measured = {workload, strategy, possible, NULL};
+	pe_reconstruction r;
+	int32_t		n = asked->queries;
+	double	   *covariance = pe_alloc((size_t) n * n, sizeof(double));
+	double	   *expected = pe_alloc((size_t) n * n, sizeof(double));
+	double	   *variance = pe_alloc(n, sizeof(double));
+	double		largest = 0;
+
+	assert_true(pe_reconstruction_init(&measured, asked, &r));
+	covariance_of_units(&r, expected);
+	pe_reconstruction_covariance(&r, covariance);
+	pe_reconstruction_variance(&r, variance);
+	for (int32_t i = 0; i < n; i++)
+		largest = fmax(largest, variance[i]);
+	for (int32_t i = 0; i < n * n; i++)
+		assert_true(fabs(covariance[i] - expected[i]) <= 1e-7 * largest);
+	for (int32_t i = 0; i < n; i++)
+		assert_true(fabs(covariance[i * n + i] - variance[i]) <= 1e-7 * largest);
+	pe_reconstruction_free(&r);
+	pe_free(covariance);
+	pe_free(expected);
+	pe_free(variance);
+}
+
+/* Of every form of a strategy: counted by itself, triangular, of another workload; with cells that are ruled out. */
+static void
+test_covariance(void **state)
+{
+	static const char *const source[] = {"identity(a) * identity(b)", "prefix(a) * identity(b)", "prefix(a)",
+	"all_range(a) * identity(b) + total"};
+	static const char *const asked[] = {"identity(a) * identity(b)", "identity(a) * matrix(b; {{0,1,0},{2,0,-1}}) + total",
+	"ranges(a; 0-1, 2-4) + prefix(a)", "prefix(a) * identity(b) + identity(b)"};
+	const pe_shape shape = {2, {"a", "b"}, {5, 3}, {5, 3}};
+	bool		possible[15];
+
+	(void) state;
+	for (int i = 0; i < 15; i++)
+		possible[i] = i % 3 != 1 || i > 6;
+	for (int i = 0; i < lengthof(source); i++)
+		for (int rules = 0; rules < 2; rules++)
+		{
+			pe_workload workload;
+			pe_workload queries;
+			pe_strategy strategy;
+
+			parse(source[i], &shape, &workload);
+			parse(asked[i], &shape, &queries);
+			assert_int_equal(optimal(&workload, rules ? possible : NULL, &strategy), PE_STRATEGY_OK);
+			check_covariance(&workload, &strategy, rules ? possible : NULL, &queries);
+			pe_strategy_free(&strategy);
+			pe_workload_free(&workload);
+			pe_workload_free(&queries);
+		}
+}
+
 /* Nothing is asked for: nothing is left behind. */
 static void
 test_empty(void **state)
@@ -1030,6 +1112,7 @@ main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_dense),
 		cmocka_unit_test(test_memory_whole),
+		cmocka_unit_test(test_covariance),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_bytes),
 	};
