@@ -156,6 +156,7 @@ set xrange [0.5:20]
 set xtics (0.5, 1, 2, 5, 10, 20)
 set yrange [0.4:4.6]
 set grid xtics lc rgb "#dddddd"
+set ytics noenhanced
 set arrow 1 from 1,0.4 to 1,4.6 nohead dt 2 lc rgb "#808080"
 set key bottom right
 name(s) = system("printf %s '" . s . "' | tr '~' ' '")

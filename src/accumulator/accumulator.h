@@ -2,7 +2,7 @@
  * accumulator.h
  *	  What one scan collects: counts, counts of units, sizes of units, sums of
  *	  numbers, sums of a pass, rows of a model, rows of a piecewise affine
- *	  function, or keys that nobody has listed.
+ *	  function, or keys that nobody has listed, alone or by cells.
  *
  * The scan gives an accumulator a specification (what a row is, by a
  * pe_reading) and, where the rows of units are cut, a pe_cut with its key.
@@ -69,7 +69,13 @@ typedef enum pe_reading
 	 * a cell of each of several tables of a domain whose first attribute is a
 	 * period of time: a pe_periods_spec, tables and a selection; there is a cut
 	 */
-	PE_READ_PERIODS
+	PE_READ_PERIODS,
+	/*
+	 * a value that nobody has listed, beside the cell of a row for sums: a
+	 * pe_key_spec, whose keys are these pairs, and sums of one table, which is
+	 * PE_SUM_OPEN (domain/sums.h); likewise with a cut
+	 */
+	PE_READ_VALUES
 } pe_reading;
 
 /*
@@ -109,7 +115,7 @@ typedef struct pe_key_spec
 	uint32_t	of_units;		/* 1: of each unit the cut's max_rows, each once; 0: each row is a unit of its own */
 	uint32_t	range;			/* of their numbers, of so many */
 	uint32_t	ranges;
-	uint32_t	more;			/* open columns of a key, beside the first */
+	uint32_t	more;			/* open columns of a key, beside the first; 0 of values */
 	uint64_t	limit;			/* entries before equal numbers are put together */
 } pe_key_spec;
 
@@ -181,7 +187,7 @@ typedef struct pe_accumulator
 	pe_affine_spec affine_spec;
 	pe_affine	affine;
 
-	/* PE_READ_KEYS and PE_READ_KEY_NAMES; rows of units are in units above until they are cut */
+	/* PE_READ_KEYS, PE_READ_VALUES and PE_READ_KEY_NAMES; rows of units are in units above until they are cut */
 	pe_key_secret key_secret;
 	pe_key_spec key_spec;
 	pe_key_counts key_counts;
@@ -301,6 +307,10 @@ extern void pe_accumulator_add_affine(pe_accumulator *a, const double *slope, pe
  */
 extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes,
 								   size_t size, bool counts);
+
+/* The cell of the one table of PE_READ_VALUES that a row is in, beside the bytes of its value; likewise. */
+extern void pe_accumulator_add_value(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row,
+									 const char *bytes, size_t size, bool counts);
 
 /* ---- States as bytes ---- */
 

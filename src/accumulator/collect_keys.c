@@ -1,13 +1,15 @@
 /*
  * collect_keys.c
- *	  Accumulators of keys that nobody has listed: their counts, and the keys of some
- *	  numbers.  See accumulator.h and domain/keys.h.
+ *	  Accumulators of keys that nobody has listed: their counts, the keys of some
+ *	  numbers, and values by cells.  See accumulator.h and domain/keys.h.
  *
  * Counts: where each row is a unit, the rows of each key.  Otherwise rows of units are collected as
  * rows in cells are, the number of a key being its cell; at the end each unit keeps each key
  * once, and of these the max_rows keys that rank first (domain/units.h).  So one unit adds 1
  * to at most max_rows counts, for any other rows.  A row that a predicate leaves out is one
  * without a key.
+ *
+ * A value beside a cell is such a key; only how its number is made differs, and what selects rows.
  */
 #include <string.h>
 
@@ -80,20 +82,45 @@ read_selection(pe_accumulator *a, const char *bytes, size_t size)
 						 (a->domain.attributes > 0 || a->predicate.steps != 0) && pe_domain_has_numbers(&a->domain));
 }
 
-bool
-pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
+/* What keys are counted; what selects rows stands behind. */
+static bool
+read_key_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (!a->has_cut || size < sizeof(a->key_spec))
 		return false;
 	memcpy(&a->key_spec, bytes, sizeof(a->key_spec));
-	if (!spec_is_sound(&a->key_spec) ||
-		!read_selection(a, bytes + sizeof(a->key_spec), size - sizeof(a->key_spec)))
-		return false;
+	return spec_is_sound(&a->key_spec);
+}
+
+static void
+begin_counts(pe_accumulator *a)
+{
 	pe_key_secret_init(&a->key_secret, &a->keys);
 	pe_key_counts_init(&a->key_counts, (size_t) a->key_spec.limit);
 	pe_units_init_product(&a->units, (size_t) a->cut.limit, PE_KEY_NUMBERS);
 	pe_units_limit_cells(&a->units, &a->keys, (size_t) a->cut.most_cells);
 	a->kind = a->key_spec.of_units != 0 ? &units : &counts;
+}
+
+bool
+pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (!read_key_spec(a, bytes, size) ||
+		!read_selection(a, bytes + sizeof(a->key_spec), size - sizeof(a->key_spec)))
+		return false;
+	begin_counts(a);
+	return true;
+}
+
+bool
+pe_values_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (!read_key_spec(a, bytes, size) || a->key_spec.more != 0 ||
+		!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes + sizeof(a->key_spec),
+					  size - sizeof(a->key_spec)) ||
+		a->summed.sums != 1 || a->summed.sum[0].kind != PE_SUM_OPEN)
+		return false;
+	begin_counts(a);
 	return true;
 }
 
@@ -167,6 +194,14 @@ pe_keys_end(pe_accumulator *a)
 	pe_domain_free(&a->domain);
 }
 
+void
+pe_values_end(pe_accumulator *a)
+{
+	pe_sums_free(&a->summed);
+	pe_tables_free(&a->tables);
+	pe_keys_end(a);
+}
+
 static void
 add_of_unit(pe_accumulator *a, const uint64_t unit[2], pe_u128 number)
 {
@@ -177,13 +212,9 @@ add_of_unit(pe_accumulator *a, const uint64_t unit[2], pe_u128 number)
 	pe_units_add_wide(&a->units, unit, number, number != 0);
 }
 
-void
-pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes, size_t size, bool is_counted)
+static void
+add_number(pe_accumulator *a, const uint64_t unit[2], pe_u128 number, const char *bytes, size_t size)
 {
-	pe_u128		number = pe_key_number(&a->key_secret, bytes, size);
-
-	if (!is_counted)
-		number = 0;
 	if (a->kind == &units)
 		add_of_unit(a, unit, number);
 	else if (number == 0)
@@ -192,4 +223,24 @@ pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *by
 		pe_key_names_add(&a->key_names, number, bytes, size);
 	else if (pe_key_in_range(number, a->key_spec.range, a->key_spec.ranges))
 		pe_key_counts_add(&a->key_counts, number, 1);
+}
+
+void
+pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes, size_t size, bool is_counted)
+{
+	pe_u128		number = pe_key_number(&a->key_secret, bytes, size);
+
+	add_number(a, unit, is_counted ? number : 0, bytes, size);
+}
+
+void
+pe_accumulator_add_value(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row, const char *bytes,
+						 size_t size, bool is_counted)
+{
+	const uint64_t needs = a->summed.sum[0].needs;
+	int32_t		cell = pe_tables_place(&a->tables, 0, row->coordinate);
+	pe_u128		number = pe_value_number(&a->key_secret, cell, a->tables.first[1], bytes, size);
+
+	is_counted &= row->counts & ((row->has & needs) == needs);
+	add_number(a, unit, is_counted ? number : 0, bytes, size);
 }

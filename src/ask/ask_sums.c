@@ -156,6 +156,58 @@ add_distinct_attribute(pe_aggregation *g, pe_aggregate *a)
 	a->attribute = g->groups + place;
 }
 
+static bool
+is_named(char *const *name, int names, const char *sought)
+{
+	for (int i = 0; i < names; i++)
+		if (strcmp(name[i], sought) == 0)
+			return true;
+	return false;
+}
+
+/* Loads a column that is open and has no levels; false if it is none.  Of a release its name is all there is. */
+static bool
+load_open(pe_aggregation *g, char *name, pe_column *column)
+{
+	char	   *names[1] = {name};
+	int			count = 1;
+	int			open;
+	pe_column  *found;
+
+	if (g->stored)
+	{
+		column->name = name;
+		return is_named(g->open_name, g->open_names, name);
+	}
+	found = pe_open_columns_take(g->asked.dataset, names, &count, &open);
+	if (open > 0)
+		*column = found[0];
+	return open > 0;
+}
+
+/* The values of an open column, which is no attribute. */
+static bool
+add_distinct_open(pe_aggregation *g, pe_aggregate *a)
+{
+	pe_sums    *sums = &g->needed;
+	pe_column	column = {0};
+	int			i = 0;
+
+	if (!load_open(g, a->column[0], &column))
+		return false;
+	while (i < sums->opens && strcmp(g->open[i].name, column.name) != 0)
+		i++;
+	if (i == PE_MAX_OPENS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the values of too many open columns are counted"),
+				 errdetail("At most %d can be at once.", PE_MAX_OPENS)));
+	if (i == sums->opens)
+		g->open[sums->opens++] = column;
+	a->open = i;
+	return true;
+}
+
 /* Levels have a row for each, which only a table has; and quantiles have prefixes of the same cells. */
 static void
 check_levels(const pe_aggregation *g, const pe_aggregate *a)
@@ -177,7 +229,7 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 	bool		levels = a->kind == PE_AGG_LEVELS;
 	int			place;
 
-	if (a->kind == PE_AGG_DISTINCT)
+	if (a->kind == PE_AGG_DISTINCT && !add_distinct_open(g, a))
 		add_distinct_attribute(g, a);
 	if (!pe_aggregate_is_of_cells(a))
 		return;
@@ -413,17 +465,9 @@ static void
 add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	for (int i = 0; i < 2; i++)
-		if (a->column[i] != NULL && (a->kind != PE_AGG_COUNT || counts_number(g, a)) && a->attribute < 0)
+		if (a->column[i] != NULL && (a->kind != PE_AGG_COUNT || counts_number(g, a)) && a->attribute < 0 &&
+			a->open < 0)
 			a->number[i] = find_number(g, a, i);
-}
-
-static bool
-is_named(char *const *name, int names, const char *sought)
-{
-	for (int i = 0; i < names; i++)
-		if (strcmp(name[i], sought) == 0)
-			return true;
-	return false;
 }
 
 /*
@@ -781,6 +825,8 @@ find_spaces(pe_aggregation *g)
 			add_by_terms(g, s, "unit");
 		else if (needed->sum[s].kind == PE_SUM_DISTINCT)
 			add_by_terms(g, s, quote_identifier(g->columns[attribute].name));
+		else if (needed->sum[s].kind == PE_SUM_OPEN)
+			add_by_terms(g, s, quote_identifier(g->open[needed->sum[s].a].name));
 		else if (needed->sum[s].kind == PE_SUM_LOST)
 			add_lost(g, s);
 		else if (attribute >= 0)
@@ -995,13 +1041,14 @@ check_units(const pe_aggregation *g, const pe_space *s)
 {
 	for (int i = 0; i < g->parts; i++)
 	{
-		int			kind = g->needed.sum[g->source[i].sum].kind;
+		const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+		bool		units = sum->kind == PE_SUM_UNITS;
 
-		if (&g->space[g->source[i].space] == s && (kind == PE_SUM_UNITS || kind == PE_SUM_DISTINCT))
+		if (&g->space[g->source[i].space] == s && (units || pe_sum_is_of_values(sum)))
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("the groups tell too many cells apart for count(distinct %s)",
-							kind == PE_SUM_UNITS ? "unit" : "..."),
+							units ? "unit" : "..."),
 					 errhint("Ask for fewer groups.")));
 	}
 }
@@ -1125,6 +1172,8 @@ table_cells(const pe_space *s)
 static int32_t
 values_counted(const pe_aggregation *g, const pe_sum *sum)
 {
+	if (sum->kind == PE_SUM_OPEN)
+		return PE_ANY_VALUES;
 	return sum->kind == PE_SUM_DISTINCT
 		? pe_attribute_ordered_cells(&g->columns[pe_sum_counted_attribute(sum)].domain) : 0;
 }
@@ -1397,7 +1446,7 @@ add_table(pe_aggregation *g, pe_tables *tables, int i, uint32 set)
 
 	g->sums.sum[t] = sum_of_part(g, i);
 	tables->set[t] = set;
-	if (g->part[i].distinct > 0)
+	if (g->sums.sum[t].kind == PE_SUM_DISTINCT)
 		tables->set[t] |= UINT32_C(1) << pe_sum_counted_attribute(&g->sums.sum[t]);
 	if (g->sums.sum[t].by_atom)
 		g->sums.atoms = g->needed.atoms;
@@ -1697,6 +1746,18 @@ add_never_null(StringInfo text, const pe_aggregation *g)
 		pe_text_add_names(text, "never_null", names, count);
 }
 
+/* Whose levels the ledger may have later: what was counted then was not these. */
+static void
+add_opens(StringInfo text, const pe_aggregation *g)
+{
+	char	   *names[PE_MAX_OPENS];
+
+	for (int i = 0; i < g->needed.opens; i++)
+		names[i] = g->open[i].name;
+	if (g->needed.opens > 0)
+		pe_text_add_names(text, "open", names, g->needed.opens);
+}
+
 static bool
 has_sum(const pe_aggregation *g, pe_sum_kind kind)
 {
@@ -1721,7 +1782,7 @@ pe_aggregation_counts_lost(const pe_aggregation *g)
 bool
 pe_aggregation_counts_values(const pe_aggregation *g)
 {
-	return has_sum(g, PE_SUM_DISTINCT);
+	return has_sum(g, PE_SUM_DISTINCT) || has_sum(g, PE_SUM_OPEN);
 }
 
 /* Whether it is all that dp.histogram measures, and has the same release: rows by attributes as they are. */
@@ -1743,6 +1804,7 @@ canonical_text(pe_aggregation *g, char **names)
 							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
 	pe_complete_add(&text, &g->complete);
 	add_never_null(&text, g);
+	add_opens(&text, g);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	pe_formulas_add_text(&text, g);

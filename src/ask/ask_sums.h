@@ -89,7 +89,7 @@ typedef struct pe_strategies
 #define PE_DECIDED_BY 3
 
 /* The most columns that are read, and formulas; of a comparison two are. */
-#define PE_MAX_COLUMNS_READ (2 * PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS)
+#define PE_MAX_COLUMNS_READ (2 * PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS + PE_MAX_OPENS)
 
 typedef struct pe_aggregation
 {
@@ -110,6 +110,7 @@ typedef struct pe_aggregation
 	int32		cells_per_unit; /* 0: rows are units */
 	const pe_column *number_column[PE_MAX_NUMBERS];
 	const pe_column *factor_column[PE_MAX_FACTORS];	/* of formulas (formulas.h) */
+	pe_column	open[PE_MAX_OPENS];	/* whose values are counted; of a release their names alone */
 	uint32		never_null;		/* bit n is set if every row has number n */
 	pe_complete complete;		/* of groups, quantiles and watched ones */
 
@@ -117,6 +118,8 @@ typedef struct pe_aggregation
 	bool		stored;
 	char	  **never_null_name;	/* what was there in every row then */
 	int			never_null_names;
+	char	  **open_name;		/* columns that were open then, and had no levels */
+	int			open_names;
 	char	  **decimals;		/* the scales of numeric columns then (formulas.h) */
 	int			decimals_count;
 	pe_strategies strategies;	/* none: the workloads themselves were measured */

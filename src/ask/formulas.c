@@ -432,7 +432,7 @@ pe_formula_columns(const pe_aggregation *g)
 	int			count = attributes;
 	pe_column  *columns;
 
-	if (!pe_has_formulas(g) && g->domain->comparisons == 0)
+	if (!pe_has_formulas(g) && g->domain->comparisons == 0 && g->needed.opens == 0)
 		return g->columns;
 	columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*columns));
 	for (int a = 0; a < attributes; a++)
@@ -445,6 +445,8 @@ pe_formula_columns(const pe_aggregation *g)
 	for (int a = 0; a < attributes; a++)
 		if (g->columns[a].compared[0] != NULL)
 			columns[count++] = *g->columns[a].compared[1];
+	for (int i = 0; i < g->needed.opens; i++)
+		columns[count++] = g->open[i];
 	return columns;
 }
 

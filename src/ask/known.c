@@ -436,12 +436,13 @@ is_product_of(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *
 static bool
 same_sum(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of, const pe_sum *other)
 {
-	bool		one = sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum);
+	bool		one = sum->kind != PE_SUM_ONE && !pe_sum_is_of_values(sum) && !pe_sum_is_by_unit(sum);
 	uint64		needs;
 
 	if (sum->kind == PE_SUM_PRODUCT && other->kind == PE_SUM_PRODUCT)
 		one = !is_product_of(g, sum, of, other->a, other->b) && !is_product_of(g, sum, of, other->b, other->a);
 	return sum->kind == other->kind && sum->most == other->most && (!one || same_number(g, sum->a, of, other->a)) &&
+		(sum->kind != PE_SUM_OPEN || strcmp(g->open[sum->a].name, of->open[other->a].name) == 0) &&
 		translate_needs(g, sum->needs, of, &needs) && needs == other->needs &&
 		translate_needs(g, sum->lacks, of, &needs) && needs == other->lacks;
 }

@@ -59,6 +59,7 @@ pe_release_of_row(uint64 row, pe_release *r)
 	r->cells_per_unit = (int) pe_access_int64(row, 16);
 	r->never_null = pe_access_texts(row, 17, &r->never_nulls);
 	r->decimals = pe_access_texts(row, 18, &r->decimals_count);
+	r->open = pe_access_texts(row, 19, &r->opens);
 }
 
 /* False if there is none, or its dataset is gone. */
@@ -163,6 +164,8 @@ restore(const pe_release *r, const pe_request *request, pe_aggregation *g)
 	g->complete = r->complete;
 	g->never_null_name = r->never_null;
 	g->never_null_names = r->never_nulls;
+	g->open_name = r->open;
+	g->open_names = r->opens;
 	g->decimals = r->decimals;
 	g->decimals_count = r->decimals_count;
 	pe_aggregation_restore(g);

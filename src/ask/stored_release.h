@@ -50,6 +50,8 @@ typedef struct pe_release
 	int			cells_per_unit;
 	char	  **never_null;
 	int			never_nulls;
+	char	  **open;			/* columns whose values were counted, and that nobody had listed */
+	int			opens;
 	char	  **decimals;
 	int			decimals_count;
 
@@ -84,8 +86,9 @@ extern void pe_release_reply(pe_release *release, const char *workload);
 	PE_COMPLETE_OF("request") ", ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'aggregates')), " \
 	"nullif(request::jsonb->>'workload', 'identity'), (request::jsonb->>'cells_per_unit')::int8, " \
 	"ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'never_null')), " \
-	"ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'decimals')), declared"
-#define PE_RELEASE_DECLARED 19	/* the last one */
+	"ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'decimals')), " \
+	"ARRAY(SELECT jsonb_array_elements_text(request::jsonb->'open')), declared"
+#define PE_RELEASE_DECLARED 20	/* the last one */
 extern void pe_release_of_row(uint64 row, pe_release *release);
 
 /*

@@ -368,7 +368,7 @@ take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a)
 
 	(void) pe_text_next(t);
 	at = t->at;
-	a->condition = a->number[0] = a->number[1] = a->attribute = -1;
+	a->condition = a->number[0] = a->number[1] = a->attribute = a->open = -1;
 	if (!pe_text_name(t, name, "an aggregate"))
 		return false;
 	a->form = form_named(name, strlen(name));
@@ -549,6 +549,7 @@ add_of_kind(collector *c, const pe_aggregate *a, pe_sum_kind kind, int32_t most)
 	sum.needs = needs_of(c, a, 0);
 	sum.kind = (uint8_t) kind;
 	sum.most = most;
+	sum.a = kind == PE_SUM_OPEN ? (uint8_t) a->open : 0;
 	return add_sum(c, sum);
 }
 
@@ -751,7 +752,7 @@ collect(collector *c, pe_aggregate *a)
 	if (a->kind == PE_AGG_UNITS)
 		a->sum[PE_USE_N] = add_units(c, a);
 	else if (a->kind == PE_AGG_DISTINCT)
-		a->sum[PE_USE_N] = add_of_kind(c, a, PE_SUM_DISTINCT, 0);
+		a->sum[PE_USE_N] = add_of_kind(c, a, a->open >= 0 ? PE_SUM_OPEN : PE_SUM_DISTINCT, 0);
 	else if (a->kind == PE_AGG_LOST)
 		a->sum[PE_USE_N] = add_of_kind(c, a, PE_SUM_LOST, a->most);
 	else if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)

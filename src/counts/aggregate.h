@@ -14,7 +14,7 @@
  * which is a number like others.  count(f) counts the rows where all of its
  * attributes are there.  unit is the word or the name of the unit's column:
  * count of that column is count(*).  count(DISTINCT x) is how many of the values
- * of x that are declared occur among the rows that count, each by itself.  Where
+ * of x that are declared, or any if x is open, occur among the rows that count, each by itself.  Where
  * the order of two numbers does not matter, as of corr, they stand in the order
  * of their names.
  * Both aggregates of a ratio are counts, counts of units or sums.
@@ -130,6 +130,7 @@ typedef struct pe_aggregate
 	 * place in the domain; -1: it is of a grid, and number[0] is there
 	 */
 	int			attribute;
+	int			open;			/* of values that nobody has listed: which of the open columns; else -1 */
 	int			condition;		/* -1: none */
 
 	/* by pe_aggregates_sums: numbers of sums, -1: not used, or its weight is 0 */

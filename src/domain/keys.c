@@ -28,6 +28,26 @@ pe_key_number(const pe_key_secret *secret, const void *bytes, size_t size)
 	return number + (number == 0);
 }
 
+/* Bits that the numbers of so many cells take. */
+static int
+cell_bits(int64_t cells)
+{
+	int			bits = 0;
+
+	while (bits < 62 && INT64_C(1) << bits < cells)
+		bits++;
+	return bits;
+}
+
+pe_u128
+pe_value_number(const pe_key_secret *secret, int64_t cell, int64_t cells, const void *bytes, size_t size)
+{
+	int			bits = cell_bits(cells);
+	pe_u128		hash = pe_key_number(secret, bytes, size) >> bits;
+
+	return (hash + (hash == 0)) << bits | (pe_u128) cell;
+}
+
 /* ------------------------------------------------------------------
  * Counts
  * ------------------------------------------------------------------
@@ -173,6 +193,29 @@ pe_key_counts_settle(pe_key_counts *counts)
 	counts->entries = together + 1;
 	if (entry[0].number == 0)
 		entry[0].count = 0;
+}
+
+void
+pe_key_counts_fill(pe_key_counts *counts, size_t slots)
+{
+	pe_key_counts_reserve(counts, slots);
+	while (counts->entries < slots)
+		counts->entry[counts->entries++] = (pe_key_count) {0, 0};
+}
+
+/* A cell that there is not is in states alone that no scan has made. */
+void
+pe_key_counts_values(const pe_key_counts *counts, int64_t cells, int64_t *values)
+{
+	const uint64_t mask = (UINT64_C(1) << cell_bits(cells)) - 1;
+
+	for (size_t i = 0; i < counts->entries; i++)
+	{
+		uint64_t	cell = (uint64_t) counts->entry[i].number & mask;
+		bool		is_value = counts->entry[i].number != 0 && cell < (uint64_t) cells;
+
+		values[is_value ? cell : 0] += is_value;
+	}
 }
 
 size_t

@@ -11,6 +11,11 @@
  * What is collected of a key is its number alone, so that nothing in memory has the length
  * of a key; the keys themselves are read when it is decided which of them leave
  * (pe_key_names).
+ *
+ * Where values are counted by cells (pe_value_number), the cell is the last bits of a number,
+ * and the others are of the same hash.  Of at most 2^26 cells that leaves 94 bits: among
+ * 2^30 values of one cell two that meet have a chance below 2^-35.  Then one value less is
+ * counted, and no sensitivity is larger: a row stands for one number in any case.
  */
 #ifndef PE_DOMAIN_KEYS_H
 #define PE_DOMAIN_KEYS_H
@@ -38,6 +43,10 @@ extern void pe_key_secret_init(pe_key_secret *secret, const pe_unit_keys *keys);
 
 /* The number of a key by its bytes, never 0. */
 extern pe_u128 pe_key_number(const pe_key_secret *secret, const void *bytes, size_t size);
+
+/* The number of a value in one of so many cells, never 0. */
+extern pe_u128 pe_value_number(const pe_key_secret *secret, int64_t cell, int64_t cells, const void *bytes,
+							   size_t size);
 
 /* Whether a number is in one of so many equal ranges. */
 static inline bool
@@ -83,6 +92,9 @@ pe_key_counts_add(pe_key_counts *counts, pe_u128 number, uint64_t count)
 	counts->entry[counts->entries++] = (pe_key_count) {number, count};
 }
 
+/* Fills entries up to a number of slots with such as have no key. */
+extern void pe_key_counts_fill(pe_key_counts *counts, size_t slots);
+
 /* Sorts by number and puts equal ones together; number 0 has no count.  The time follows from the number of entries. */
 extern void pe_key_counts_settle(pe_key_counts *counts);
 
@@ -90,6 +102,12 @@ extern void pe_key_counts_settle(pe_key_counts *counts);
 extern size_t pe_key_counts_size(const pe_key_counts *counts);
 extern void pe_key_counts_write(const pe_key_counts *counts, char *bytes);
 extern bool pe_key_counts_read(pe_key_counts *counts, uint32_t range, uint32_t ranges, const char *bytes, size_t size);
+
+/*
+ * Of numbers of pe_value_number, settled: adds to each cell how many values it has.  The time
+ * follows from the number of entries.
+ */
+extern void pe_key_counts_values(const pe_key_counts *counts, int64_t cells, int64_t *values);
 
 /* Wipes and frees; it may come twice. */
 extern void pe_key_counts_free(pe_key_counts *counts);

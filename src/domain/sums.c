@@ -440,6 +440,7 @@ typedef struct sums_head
 	int32_t		max_periods;
 	int32_t		atoms;
 	int32_t		factors;
+	int32_t		opens;
 } sums_head;
 
 typedef struct written_factor
@@ -570,7 +571,7 @@ pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *dom
 {
 	sums_head	head = {
 		sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, sums->atoms,
-		sums->factors
+		sums->factors, sums->opens
 	};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
 	char	   *to = bytes + pe_tables_size(tables);
@@ -705,15 +706,16 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID ||
 		sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
+	bool		open = sum->kind == PE_SUM_OPEN;
 	uint64_t	needs = 0;
 
-	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_DISTINCT || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_OPEN || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		pe_sum_is_by_unit(sum) != (sum->most > 0) || sum->most < 0 || !atoms_are_sound(sums, sum) ||
 		(sum->kind == PE_SUM_DISTINCT && pe_sum_counted_attribute(sum) < 0) ||
 		(sum->needs & ~known_bits(sums, tables)) != 0 || !rest_is_sound(sums, sum))
 		return false;
 	/* a bit is known only of a number that is there */
-	if (one || two ? sum->a >= sums->numbers : sum->a != 0)
+	if (one || two ? sum->a >= sums->numbers : open ? sum->a >= sums->opens : sum->a != 0)
 		return false;
 	if (two ? sum->b >= sums->numbers : sum->b != 0)
 		return false;
@@ -784,8 +786,9 @@ static bool
 read_sums(pe_sums *sums, const pe_tables *tables, const sums_head *head, pe_cursor *from)
 {
 	if (tables->tables > PE_MAX_SUM_TABLES || head->conditions < 0 || head->conditions > PE_MAX_CONDITIONS ||
-		head->atoms < 0 || head->atoms > PE_MAX_ATOMS)
+		head->atoms < 0 || head->atoms > PE_MAX_ATOMS || head->opens < 0 || head->opens > PE_MAX_OPENS)
 		return false;
+	sums->opens = head->opens;
 	sums->sum = pe_alloc((size_t) tables->tables, sizeof(pe_sum));
 	sums->sums = tables->tables;
 	if (!pe_take(from, sums->sum, (size_t) sums->sums * sizeof(pe_sum)))

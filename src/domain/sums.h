@@ -21,6 +21,7 @@
  *		PE_SUM_BELOW	most - u
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *		PE_SUM_DISTINCT	1, in a table that an attribute spans whose values are counted
+ *		PE_SUM_OPEN		1; what is measured is not this, but the values of an open column
  *
  * if the sum's condition is true and the numbers it needs are there; else 0.  A
  * PE_SUM_ONE may count the rest instead: rows that have not all of some numbers.
@@ -49,6 +50,14 @@
  * entry at most min(k, V) to the numbers of the groups, for any other rows.
  * Replacing one takes such a vector away and adds another.
  *
+ * PE_SUM_OPEN counts the values of a column that nobody has listed, by a scan of its own
+ * (accumulator.h, PE_READ_VALUES): how many pairs (cell of its table, value) the rows
+ * have that count in it.  A row is in one pair at most, none where the column is NULL
+ * or too long.  Where rows of units are cut, each unit's pairs count once, and of these the k that
+ * rank first.  So d_g = |{z: (g, z) is a pair of any unit}|, each unit has at most k
+ * pairs, and these alone may be there with the unit and not without it: what a
+ * unit adds to d is the same as above, V having no limit.
+ *
  * PE_SUM_LOST counts rows that the cut left out.  A unit may have any number of
  * them, so at most `most` of each unit are counted: those that come next, which
  * a cut to `most` more rows would leave.  What it counts of a unit is what that
@@ -74,6 +83,9 @@
 
 /* The most tables that they are by. */
 #define PE_MAX_SUM_TABLES 8192
+
+/* The most open columns. */
+#define PE_MAX_OPENS 8
 
 /* The most that bounds of whole numbers are apart to be exact. */
 #define PE_NUMBER_WHOLE 65534
@@ -115,7 +127,8 @@ typedef enum pe_sum_kind
 	PE_SUM_LOST,				/* there is a cut */
 	PE_SUM_ABOVE,				/* of number a: how far it is from its lower bound, */
 	PE_SUM_BELOW,				/* and from its upper one */
-	PE_SUM_DISTINCT				/* values of the one attribute that it needs */
+	PE_SUM_DISTINCT,			/* values of the one attribute that it needs */
+	PE_SUM_OPEN					/* values of open column a */
 } pe_sum_kind;
 
 /*
@@ -150,6 +163,7 @@ typedef struct pe_sums
 	pe_number	number[PE_MAX_NUMBERS];
 	int			factors;		/* of all polynomials */
 	pe_operand	factor[PE_MAX_FACTORS];
+	int			opens;			/* open columns whose values are counted: they are read behind all others */
 	int			conditions;
 	pe_predicate condition[PE_MAX_CONDITIONS];
 	int32_t		max_periods;	/* > 0: attribute 0 is time, and the periods of a unit that are taken (units.h) */
@@ -208,11 +222,18 @@ pe_sum_is_by_unit(const pe_sum *sum)
 	return sum->kind == PE_SUM_UNITS || sum->kind == PE_SUM_LOST;
 }
 
+/* Whether values are counted. */
+static inline bool
+pe_sum_is_of_values(const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_DISTINCT || sum->kind == PE_SUM_OPEN;
+}
+
 /* Whether rows are added up by cells, which may have a place for each atom. */
 static inline bool
 pe_sum_is_of_cells(const pe_sum *sum)
 {
-	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID && sum->kind != PE_SUM_DISTINCT;
+	return !pe_sum_is_by_unit(sum) && sum->kind != PE_SUM_GRID && !pe_sum_is_of_values(sum);
 }
 
 /* The attribute whose values PE_SUM_DISTINCT counts: what it needs of attributes is that one; -1: not one. */

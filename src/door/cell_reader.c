@@ -1,6 +1,7 @@
 /*
  * cell_reader.c
- *	  The cell of a row, or its cells in several tables, and its numbers.  See reader.h.
+ *	  The cell of a row, or its cells in several tables, its numbers, and a value that nobody has listed.
+ *	  See reader.h.
  *
  * The predicate looks at cell numbers and at nothing else, so no row can make it fail,
  * and every row is read, independent of its values.
@@ -19,6 +20,8 @@ typedef struct cell_reader
 	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS + PE_MAX_FACTORS];	/* base types of the values */
 	int			compared;		/* the argument of the first comparison's right column */
 	pe_comparison_reader *comparison;	/* of each attribute that is one */
+	int			open;			/* the argument whose values are counted, */
+	Oid			open_type;		/* and its base type */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -272,6 +275,32 @@ read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
 
+/* Every row is hashed; one without a value is collected as one that does not count. */
+static void
+read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	cell_reader *r = (cell_reader *) reader;
+	pe_sum_row	row;
+	uint64		unit[2] = {0, 0};
+	int64		room;
+	const char *bytes = "";
+	uint32		size = 0;
+	bool		has_value;
+	MemoryContext old;
+
+	sum_row(r, a, fcinfo, &row);
+	has_value = !PG_ARGISNULL(r->open) &&
+		pe_value_bytes(r->open_type, PG_GETARG_DATUM(r->open), &room, &bytes, &size);
+	if (a->key_spec.of_units != 0)
+	{
+		pe_reader_unit(reader, &a->keys, fcinfo, unit);
+		has_value &= !PG_ARGISNULL(PE_ARG_UNIT);
+	}
+	old = MemoryContextSwitchTo(reader->context);
+	pe_accumulator_add_value(a, unit, &row, has_value ? bytes : "", has_value ? size : 0, has_value);
+	MemoryContextSwitchTo(old);
+}
+
 /* Numbers stand behind the attributes. */
 static void
 check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
@@ -291,6 +320,9 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 	{
 		case PE_READ_SUMS:
 			reader->reader.read = acc->has_cut ? read_sum_row_of_unit : read_sum_row;
+			break;
+		case PE_READ_VALUES:
+			reader->reader.read = read_value;
 			break;
 		case PE_READ_TABLES:
 		case PE_READ_PERIODS:
@@ -319,6 +351,25 @@ check_attribute(cell_reader *reader, const pe_attribute *attribute, int a)
 		pe_reader_refuse_type(a);
 }
 
+/* Open columns stand behind all others. */
+static void
+check_opens(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
+{
+	for (int i = 0; i < acc->summed.opens; i++)
+	{
+		pe_key		key;
+		Oid			type = pe_reader_type(fcinfo, first + i);
+
+		if (!OidIsValid(type) || !pe_type_key(type, &key))
+			pe_reader_refuse_type(first + i - PE_ARG_FIRST);
+		if (acc->reading == PE_READ_VALUES && i == acc->summed.sum[0].a)
+		{
+			reader->open = first + i;
+			reader->open_type = type;
+		}
+	}
+}
+
 pe_reader *
 pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 {
@@ -327,7 +378,8 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	int			attributes = domain->attributes + domain->watched;
 	int			right = PE_ARG_FIRST + attributes + pe_sums_columns(&acc->summed);
 
-	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, right - PE_ARG_FIRST + domain->comparisons);
+	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST,
+						   right - PE_ARG_FIRST + domain->comparisons + acc->summed.opens);
 	reader->compared = right;
 	if (domain->comparisons > 0)
 		reader->comparison = palloc0(attributes * sizeof(*reader->comparison));
@@ -340,6 +392,7 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 			check_attribute(reader, &domain->attribute[a], a);
 	}
 	check_numbers(reader, acc, attributes, fcinfo);
+	check_opens(reader, acc, right, fcinfo);
 	choose_read(reader, acc);
 	return &reader->reader;
 }

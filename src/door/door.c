@@ -470,8 +470,8 @@ parameters_of(const pe_scan *scan)
 	ParamListInfo list = makeParamList(scan->parameters);
 
 	for (int i = 0; i < scan->parameters; i++)
-		list->params[i] = (ParamExternData) {.value = scan->values[i], .pflags = PARAM_FLAG_CONST,
-			.ptype = scan->types[i]};
+		list->params[i] = (ParamExternData) {.value = scan->values[i], .isnull = i > 0 && scan->without_cut,
+			.pflags = PARAM_FLAG_CONST, .ptype = scan->types[i]};
 	return list;
 }
 

@@ -114,6 +114,7 @@ typedef struct pe_scan
 	int			parameters;
 	Oid			types[2];
 	Datum		values[2];
+	bool		without_cut;	/* the second one is handed on as null */
 	bool		serial;			/* without parallel workers */
 	bool		distributed;	/* set by the door before prepare: the rows are in shards */
 	pe_times	times;			/* set by the door before prepare: which rows the charge is for */

@@ -14,7 +14,7 @@
  * becomes a call with these arguments.
  *
  * The values are those of the attributes, of a comparison its left one, then of
- * the sums, then the right ones of comparisons.
+ * the sums, then the right ones of comparisons, then open columns whose values are counted.
  *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is

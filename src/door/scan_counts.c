@@ -13,6 +13,7 @@
 
 #include "domain/units.h"
 #include "door/door.h"
+#include "door/scan_values.h"
 #include "server/settings.h"
 
 typedef struct counting
@@ -29,6 +30,7 @@ typedef struct counting
 	int64		rows;			/* that are measured */
 	int32		shares;			/* that stand in front of them: of several parts */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
+	pe_value_scans values;		/* of open columns */
 } counting;
 
 /* What a kind of question does on the way. */
@@ -52,7 +54,14 @@ static int
 attributes_of(const pe_question *question)
 {
 	return question->domain->attributes + question->domain->watched +
-		(has_numbers(question) ? pe_sums_columns(question->sums.sums) : 0) + question->domain->comparisons;
+		(has_numbers(question) ? pe_sums_columns(question->sums.sums) + question->sums.sums->opens : 0) +
+		question->domain->comparisons;
+}
+
+static bool
+has_opens(const pe_question *question)
+{
+	return has_numbers(question) && question->sums.sums->opens > 0;
 }
 
 /* ------------------------------------------------------------------
@@ -73,6 +82,7 @@ wipe_counts(void *argument)
 		pe_wipe(c->exact, c->rows * sizeof(pe_i128));
 	if (c->cut != NULL)
 		pe_wipe(VARDATA(c->cut), sizeof(pe_cut));
+	pe_value_scans_wipe(&c->values);
 }
 
 static void
@@ -249,12 +259,17 @@ static int64
 count_values(counting *c, int32 table)
 {
 	const pe_tables *tables = c->question->sums.tables;
-	const pe_attribute *values =
-		&c->question->domain->attribute[pe_sum_counted_attribute(&c->question->sums.sums->sum[table])];
-	int32		cells = pe_attribute_cells(values);
-	int64		groups = (tables->first[table + 1] - tables->first[table]) / cells;
+	const pe_sum *sum = &c->question->sums.sums->sum[table];
+	int64		groups = tables->first[table + 1] - tables->first[table];
 	int64	   *count = c->counts + tables->first[table];
+	const pe_attribute *values;
+	int32		cells;
 
+	if (sum->kind == PE_SUM_OPEN)
+		return groups;			/* which scans of their own have counted */
+	values = &c->question->domain->attribute[pe_sum_counted_attribute(sum)];
+	cells = pe_attribute_cells(values);
+	groups /= cells;
 	pe_sum_distinct(count, groups, cells, pe_attribute_ordered_cells(values), count);
 	return groups;
 }
@@ -300,7 +315,7 @@ scan_statement(const pe_question *question, const pe_scan *scan)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	pe_door_begin_statement(&sql, question->dataset, scan, question->dataset->unit != NULL);
+	pe_door_begin_statement(&sql, question->dataset, scan, scan->parameters > 1);
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	pe_door_end_statement(&sql, question->dataset, scan);
@@ -326,11 +341,13 @@ prepare_counts(void *argument, pe_scan *scan)
 	counting   *c = argument;
 
 	c->cut = cut_bytes(c, scan);
+	if (has_opens(c->question))
+		pe_value_scans_prepare(&c->values, c->question);
+	scan->parameters = c->cut == NULL && !has_opens(c->question) ? 1 : 2;
 	scan->statement = scan_statement(c->question, scan);
-	scan->parameters = c->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = PointerGetDatum(c->counted->specify(c->question));
-	scan->values[1] = PointerGetDatum(c->cut);
+	scan->values[1] = PointerGetDatum(c->cut != NULL ? c->cut : c->values.cut);
 }
 
 /* Adds the counts that one scan returns. */
@@ -348,7 +365,11 @@ read_rows(void *argument, pe_scan *scan)
 {
 	counting   *c = argument;
 
+	scan->without_cut = c->cut == NULL;
 	pe_door_scan_ranges(scan, c->cut, add_counts, c);
+	scan->without_cut = false;
+	if (has_opens(c->question))
+		pe_value_scans_read(&c->values, scan, c->counts);
 }
 
 static void
@@ -384,6 +405,7 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 		.read = read_rows, .finish = finish_counts, .wipe = wipe_counts, .argument = &c
 	};
 
+	pe_value_scans_init(&c.values);
 	c.counted->find_sizes(&c);
 	c.counts = pe_alloc(c.cells, sizeof(*c.counts));
 	pe_door_visit(&visit, reply);

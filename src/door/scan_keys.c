@@ -67,15 +67,15 @@ wipe_keys(void *argument)
 #define MOST_SLOTS ((size_t) 1 << 24)
 
 /* A share is three quarters of what there is memory for: the parts of a hash differ. */
-static void
-divide_keys(finding *f, uint64 rows, size_t memory)
+void
+pe_door_divide_keys(const pe_dataset *dataset, uint64 rows, size_t memory, uint32 *ranges, size_t *slots)
 {
-	int			copies = SLOT_COPIES + (f->question->dataset->unit == NULL ? STATE_COPIES : 0);
+	int			copies = SLOT_COPIES + (dataset->unit == NULL ? STATE_COPIES : 0);
 	size_t		most = Min(memory / (copies * sizeof(pe_key_count)), MOST_SLOTS);
 	size_t		share = Max(most - most / 4, 1);
 
-	f->ranges = rows <= most ? 1 : (uint32) Min((rows - 1) / share + 1, (uint64) PG_INT32_MAX);
-	f->slots = rows <= most ? Max(rows, 1) : most;
+	*ranges = rows <= most ? 1 : (uint32) Min((rows - 1) / share + 1, (uint64) PG_INT32_MAX);
+	*slots = rows <= most ? Max(rows, 1) : most;
 }
 
 /* Where each row is a unit, no rows of units are collected. */
@@ -92,7 +92,7 @@ divide(finding *f)
 	for (int i = 0; i < f->question->opens; i++)
 		stored[i] = f->question->columns[i].name;
 	rows = pe_door_rows_at_most(dataset, stored, f->question->opens);
-	divide_keys(f, rows, memory);
+	pe_door_divide_keys(dataset, rows, memory, &f->ranges, &f->slots);
 	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
 
@@ -189,26 +189,15 @@ take_counts(void *argument, bytea *bytes)
 	MemoryContextSwitchTo(old);
 }
 
-/* Fills entries up to the number of slots with such as have no key. */
-static void
-fill_slots(finding *f)
-{
-	pe_key_counts *counts = &f->counts;
-
-	pe_key_counts_reserve(counts, f->slots);
-	while (counts->entries < f->slots)
-		counts->entry[counts->entries++] = (pe_key_count) {0, 0};
-}
-
 /* Adds up the counts of a range, and draws for its slots.  As much is done for one key as for many. */
 static void
 draw_range(finding *f)
 {
 	MemoryContext old = MemoryContextSwitchTo(f->context);
 
-	fill_slots(f);
+	pe_key_counts_fill(&f->counts, f->slots);
 	pe_key_counts_settle(&f->counts);
-	fill_slots(f);
+	pe_key_counts_fill(&f->counts, f->slots);
 	HOLD_INTERRUPTS();
 	f->passes += pe_plan_draw_keys(f->run, f->counts.entry, f->counts.entries, f->passed + f->passes,
 								   PE_KEYS_RELEASED - f->passes);

@@ -167,9 +167,8 @@ pe_open_keys_has(const pe_open_keys *k, const TargetEntry *entry)
  * ------------------------------------------------------------------
  */
 
-/* The most bytes of a text, as far as a key's length matters; of other types none. */
-static int
-text_bytes(const pe_public_open *column)
+int
+pe_open_text_bytes(const pe_public_open *column)
 {
 	int			most = column->typmod >= VARHDRSZ ? column->typmod - VARHDRSZ : PG_INT32_MAX;
 
@@ -183,8 +182,8 @@ is_long(const pe_open_keys *k, int column)
 	int			most = 0;
 
 	for (int i = 0; i < k->opens; i++)
-		most += text_bytes(k->column[i]);
-	return text_bytes(k->column[column]) > 0 && most > PE_KEY_MOST;
+		most += pe_open_text_bytes(k->column[i]);
+	return pe_open_text_bytes(k->column[column]) > 0 && most > PE_KEY_MOST;
 }
 
 /* Whether WHERE leaves rows without a value. */

@@ -37,6 +37,9 @@ typedef struct pe_open_keys
  */
 extern pe_open_keys *pe_open_keys_find(pe_sight *sight, pe_scan_plan *plan);
 
+/* The most bytes of a text of an open column, as far as a key's length matters; of other types none. */
+extern int	pe_open_text_bytes(const pe_public_open *column);
+
 /* Whether a target is an expression of one of the columns. */
 extern bool pe_open_keys_has(const pe_open_keys *keys, const TargetEntry *entry);
 

@@ -1090,7 +1090,7 @@ tell_few_values(const pe_select *s)
 
 	for (int i = 0; i < g->aggregates; i++)
 	{
-		int32		values = g->aggregate[i].kind == PE_AGG_DISTINCT
+		int32		values = g->aggregate[i].kind == PE_AGG_DISTINCT && g->aggregate[i].attribute >= 0
 			? pe_attribute_ordered_cells(&g->columns[g->aggregate[i].attribute].domain) : 0;
 
 		if (values > 0 && errors[i] > values)

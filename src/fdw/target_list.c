@@ -25,6 +25,7 @@
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
 #include "fdw/formula_text.h"
+#include "fdw/open_keys.h"
 #include "fdw/target_list.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -619,13 +620,25 @@ tell_distinct(const char *name)
 	is_told = true;
 }
 
+/* All values that occur, but those that are too long. */
+static void
+use_open(translation *t, const pe_public_open *column)
+{
+	if (pe_open_text_bytes(column) > PE_KEY_MOST)
+		ereport(NOTICE,
+				(errmsg("count(DISTINCT %s) does not count values longer than %d bytes",
+						quote_identifier(column->name), PE_KEY_MOST)));
+	use(t, psprintf("count(distinct %s)", quoted_for_distinct(column->name)), false);
+}
+
 /* Of a column as it is, or a cast that keeps apart what differs. */
 static void
 use_distinct(translation *t)
 {
+	int			open = pe_sight_open_column(t->sight, argument(t, 0));
 	int			column = pe_sight_column(t->sight, argument(t, 0));
 
-	if (column < 0)
+	if (open < 0 && column < 0)
 	{
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
 		pe_refuse_translation("count(DISTINCT) of an expression",
@@ -637,6 +650,11 @@ use_distinct(translation *t)
 	if (!pe_names_is_bytewise(t->sight->names, t->aggregate->inputcollid))
 		pe_refuse_translation("count(DISTINCT) in a collation that has different texts equal",
 							  "Use the collation of the column, or COLLATE \"C\".");
+	if (open >= 0)
+	{
+		use_open(t, &t->sight->declared->open[open]);
+		return;
+	}
 	tell_distinct(t->sight->declared->attribute[column].name);
 	use(t, psprintf("count(distinct %s)", quoted_for_distinct(t->sight->declared->attribute[column].name)), false);
 }
@@ -1062,7 +1080,7 @@ check_form(const translation *t)
 		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
 }
 
-/* Of an open column nothing is known but whether it is there, and which of the literals it is. */
+/* Of an open column these are known: whether it is there, how many values it has, and which literal it is. */
 static void
 check_open(const translation *t)
 {
@@ -1072,8 +1090,7 @@ check_open(const translation *t)
 	{
 		Node	   *e = (Node *) lfirst_node(TargetEntry, cell)->expr;
 
-		if (pe_sight_open_column(t->sight, e) >= 0 &&
-			(strcmp(t->name, "count") != 0 || t->aggregate->aggdistinct != NIL))
+		if (pe_sight_open_column(t->sight, e) >= 0 && strcmp(t->name, "count") != 0)
 			pe_refuse_translation(psprintf("%s(%s...) of a column whose values nobody has listed", t->name,
 										   t->aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
 								  "The owner can declare levels or bounds of it, for instance those that dp.keys or "

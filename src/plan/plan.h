@@ -87,6 +87,9 @@ typedef struct pe_plan_counts
 	double		scale;			/* standard deviations of noise in the error that max_stderr bounds */
 } pe_plan_counts;
 
+/* Values that nobody has listed: as many as there are rows. */
+#define PE_ANY_VALUES INT32_MAX
+
 /* One vector of sums, or of counts, and what is measured of it. */
 typedef struct pe_plan_part
 {
@@ -99,7 +102,7 @@ typedef struct pe_plan_part
 	 */
 	int32_t		cells;
 	int32_t		lost;			/* > 0: rows that the cut left out, at most so many of a unit; cells is 0 */
-	int32_t		distinct;		/* > 0: values are counted, of so many that there are; cells and lost are 0 */
+	int32_t		distinct;		/* > 0: values are counted, of at most so many; cells and lost are 0 */
 	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
 
 	/*

@@ -26,7 +26,8 @@
  * share is spared by a row being in one of them alone, as neighbours differ in
  * units.  Values (PE_SUM_DISTINCT) are no sum over rows: a row adds to them or not
  * as other rows are there.  So they, too, stand outside N, and their share is
- * subtracted from that of all others.
+ * subtracted from that of all others.  Those of an open column (PE_SUM_OPEN) have a
+ * cut of their own, which such a share pays for as it is.
  *
  * Values.  With V of them, m = min(k, V) and n groups that are kept apart, a unit
  * adds some d of P = {d in N^n, sum d <= k, each d_g <= m} to the numbers of values
@@ -626,7 +627,7 @@ has_limit(const pe_plan_part *part, const pe_sum *sum)
 	bool		lost = sum->kind == PE_SUM_LOST;
 
 	return part->cells == (lost ? 0 : sum->most) && part->lost == (lost ? sum->most : 0) &&
-		(part->distinct > 0) == (sum->kind == PE_SUM_DISTINCT);
+		(part->distinct > 0) == pe_sum_is_of_values(sum);
 }
 
 /* No row is said not to count in a part that does. */
@@ -712,16 +713,24 @@ groups_stay_apart(const pe_plan_part *part, int64_t groups, const int32_t *colum
 	return apart;
 }
 
-/* Whether the table of what counts values is by them last, and they and the groups are those of its sensitivity. */
+/*
+ * Whether the table of what counts values is by them last, and they and the groups are those of its sensitivity.  Of
+ * an open column it is by the groups alone, and there is no limit to the values.
+ */
 static bool
 counts_values(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
 			  int32_t t, const int32_t *column_of)
 {
-	int			counted = pe_sum_counted_attribute(&sums->sum[t]);
-	const pe_attribute *values = &domain->attribute[counted];
+	int64_t		cells = tables->first[t + 1] - tables->first[t];
+	const pe_attribute *values;
+	int			counted;
 
+	if (sums->sum[t].kind == PE_SUM_OPEN)
+		return part->distinct == PE_ANY_VALUES && groups_stay_apart(part, cells, column_of);
+	counted = pe_sum_counted_attribute(&sums->sum[t]);
+	values = &domain->attribute[counted];
 	return tables->set[t] >> counted == 1 && part->distinct >= pe_attribute_ordered_cells(values) &&
-		groups_stay_apart(part, (tables->first[t + 1] - tables->first[t]) / pe_attribute_cells(values), column_of);
+		groups_stay_apart(part, cells / pe_attribute_cells(values), column_of);
 }
 
 bool

@@ -295,15 +295,28 @@ digits_of_numeric(Datum value, const char **data, uint32 *size)
 	*size = strlen(digits);
 }
 
+/* -0 and 0 are one number, and so are all NaN. */
+static double
+number_of_values(double number)
+{
+	return isnan(number) ? NAN : number + 0.0;
+}
+
 bool
 pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size)
+{
+	return pe_value_bytes(type, value, room, data, size) && pe_datum_is_finite(type, value);
+}
+
+bool
+pe_value_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size)
 {
 	pe_key		key;
 	double		number;
 
 	if (!key_of_base(type, &key))
 		elog(ERROR, "type %u has no keys", type);
-	if ((key == PE_KEY_BYTES && exceeds_keys(type, value)) || !pe_datum_is_finite(type, value))
+	if (key == PE_KEY_BYTES && exceeds_keys(type, value))
 		return false;
 	*data = (const char *) room;
 	*size = sizeof(*room);
@@ -311,7 +324,7 @@ pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size
 		*room = pe_int_of_datum(type, value);
 	else if (key == PE_KEY_FLOAT)
 	{
-		number = float_of_datum(type, value) + 0.0; /* -0 and 0 are one number */
+		number = number_of_values(float_of_datum(type, value));
 		memcpy(room, &number, sizeof(number));
 	}
 	else if (type == NUMERICOID)

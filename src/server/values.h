@@ -70,6 +70,9 @@ extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data,
  */
 extern bool pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
 
+/* The same of a value that is counted and does not leave: NaN and infinities are values, too, each one of its own. */
+extern bool pe_value_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
+
 /* The value of a key, in the current memory context; an error if the bytes are none of the type. */
 extern Datum pe_datum_of_key(Oid type, const char *bytes, uint32 size);
 

@@ -27,20 +27,22 @@ typedef struct aggregate_case
 	int			lost;			/* rows of a unit beyond the one that counts; 0: they are not counted */
 	int			values;			/* of another attribute, y; 0: there is none */
 	bool		rest;			/* rows without x are counted beside all */
+	bool		open;			/* nobody has listed the values */
 } aggregate_case;
 
 #define MAX_VALUES 40
 
 static const aggregate_case aggregate_cases[] = {
-	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0, false},
-	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0, false},
-	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0, false},
-	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0, false},
-	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0, false},
-	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, 0, true},
-	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0, false},
-	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, MAX_VALUES, false},
-	{"few values", {"count(distinct y)", NULL}, 0, 1, 1, 0, 0, 3, false},
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0, 0, 0, false, false},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0, 0, 0, false, false},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0, 0, 0, false, false},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1, 0, 0, false, false},
+	{"dropped", {"count(*)", "dropped(12)"}, 0, 1, 2, 0, 12, 0, false, false},
+	{"rest", {"sum(x)", "count(*)"}, 0, 10, 2, 0, 0, 0, true, false},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2, 0, 0, false, false},
+	{"values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, MAX_VALUES, false, false},
+	{"open values", {"count(distinct y)", "count(*)"}, 0, 1, 2, 0, 0, MAX_VALUES, false, true},
+	{"few values", {"count(distinct y)", NULL}, 0, 1, 1, 0, 0, 3, false, false},
 };
 
 /* Of the subject that was prepared last. */
@@ -54,6 +56,8 @@ typedef struct aggregate_subject
 	pe_plan_part part[PE_AGG_SUMS];
 	char	   *spec;
 	size_t		spec_size;
+	char	   *values_spec;	/* of open values */
+	size_t		values_size;
 } aggregate_subject;
 
 static aggregate_subject agg;
@@ -134,9 +138,10 @@ plan_aggregates(const subject *s)
 		if (!pe_aggregate_parse(agg.of->text[count], NULL, &aggregate[count], &error))
 			pe_bug(error.message);
 		aggregate[count].number[0] = aggregate[count].column[0] != NULL && aggregate[count].kind != PE_AGG_DISTINCT ? 0 : -1;
-		aggregate[count].attribute = aggregate[count].kind == PE_AGG_DISTINCT ? 1 : -1;
+		aggregate[count].attribute = aggregate[count].kind == PE_AGG_DISTINCT && !agg.of->open ? 1 : -1;
+		aggregate[count].open = aggregate[count].kind == PE_AGG_DISTINCT && agg.of->open ? 0 : -1;
 	}
-	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1};
+	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1, .opens = agg.of->open};
 	agg.cells = (pe_strategy) {.classes = agg.of->groups, .columns = agg.of->groups, .rows = agg.of->groups, .inner = agg.of->groups, .objective = 1};
 	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, basis, &agg.sums))
 		pe_bug("no sums");
@@ -149,7 +154,7 @@ plan_aggregates(const subject *s)
 		agg.part[i] = (pe_plan_part) {
 			.strategy = &agg.cells, .bound = pe_sum_bound(&agg.sums, sum), .is_signed = pe_sum_is_signed(sum),
 			.cells = sum->kind == PE_SUM_UNITS ? sum->most : 0, .lost = sum->kind == PE_SUM_LOST ? sum->most : 0,
-			.distinct = sum->kind == PE_SUM_DISTINCT ? agg.of->values : 0, .table = pe_sum_is_of_cells(sum), .pair = is_in_pair(sum)
+			.distinct = sum->kind == PE_SUM_DISTINCT ? agg.of->values : sum->kind == PE_SUM_OPEN ? PE_ANY_VALUES : 0, .table = pe_sum_is_of_cells(sum), .pair = is_in_pair(sum)
 		};
 		lost[i] = sum->kind == PE_SUM_LOST;
 		if (!pe_plan_part_sensitivity(&agg.part[i], &added, accounting, &sensitivity))
@@ -175,12 +180,32 @@ plan_aggregates(const subject *s)
 		pe_aggregate_free(&aggregate[i]);
 }
 
+/* The same of the one sum that counts values, as keys. */
+static void
+write_values_spec(const pe_domain *domain)
+{
+	const pe_key_spec keys = {.ranges = 1, .limit = 64};
+	uint32_t	set = 1;
+	const pe_tables tables = {.tables = 1, .set = &set};
+	pe_sums		sums = agg.sums;
+	size_t		size = PE_READING_HEAD + sizeof(keys);
+
+	for (sums.sum = agg.sum; sums.sum->kind != PE_SUM_OPEN; sums.sum++)
+		;
+	sums.sums = 1;
+	agg.values_size = size + pe_sums_size(&sums, &tables, domain, NULL);
+	agg.values_spec = pe_alloc(agg.values_size, 1);
+	pe_reading_write(PE_READ_VALUES, agg.values_spec);
+	memcpy(agg.values_spec + PE_READING_HEAD, &keys, sizeof(keys));
+	pe_sums_write(&sums, &tables, domain, NULL, agg.values_spec + size);
+}
+
 static void
 write_aggregate_spec(void)
 {
 	uint32_t	set[PE_AGG_SUMS];
 	const pe_tables tables = {.tables = agg.sums.sums, .set = set};
-	pe_domain	domain = {.attributes = agg.of->values > 0 ? 2 : 1};
+	pe_domain	domain = {.attributes = agg.of->values > 0 && !agg.of->open ? 2 : 1};
 
 	for (int a = 0; a < domain.attributes; a++)
 	{
@@ -204,6 +229,8 @@ write_aggregate_spec(void)
 	agg.spec = pe_alloc(agg.spec_size, 1);
 	pe_reading_write(PE_READ_SUMS, agg.spec);
 	pe_sums_write(&agg.sums, &tables, &domain, NULL, agg.spec + PE_READING_HEAD);
+	if (agg.of->open)
+		write_values_spec(&domain);
 	pe_domain_free(&domain);
 }
 
@@ -350,6 +377,21 @@ count_values(int64_t *result)
 	}
 }
 
+/* Puts the numbers of open values, which keys are, in the place of what the sums have of them. */
+static void
+count_open_values(pe_accumulator *a, int64_t *result)
+{
+	for (int i = 0; i < agg.sums.sums; i++)
+		if (agg.sum[i].kind == PE_SUM_OPEN)
+		{
+			memset(result + i * agg.of->groups, 0, (size_t) agg.of->groups * sizeof(*result));
+			(void) pe_accumulator_finish(a);
+			pe_key_counts_settle(&a->key_counts);
+			pe_key_counts_values(&a->key_counts, agg.of->groups, result + i * agg.of->groups);
+		}
+	pe_accumulator_free(a);
+}
+
 /* A table with the rows, or the one unit, of c and some that are in all neighbours; read as the server reads it. */
 static void
 measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
@@ -358,8 +400,11 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 	int64_t		result[MAX_ROWS + 2 * MAX_VALUES];
 	size_t		rows = (size_t) s->a.rows;
 	pe_accumulator a;
+	pe_accumulator values;
 
-	if (agg.of->values > 0)
+	if (agg.of->open && !pe_accumulator_begin(&values, agg.values_spec, agg.values_size, &cut))
+		pe_bug("no accumulator of values");
+	if (agg.of->values > 0 && !agg.of->open)
 		rows += (size_t) (agg.of->groups * (agg.of->values - 1));
 	if (!pe_accumulator_begin(&a, agg.spec, agg.spec_size, has_units() ? &cut : NULL))
 		pe_bug("no accumulator");
@@ -369,6 +414,8 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 			pe_sum_row	row = row_of_kind(cell);
 
 			give_value(&row, cell, i);
+			if (agg.of->open)
+				pe_accumulator_add_value(&values, (uint64_t[2]) {0}, &row, (char *) &row.coordinate[1], sizeof(int32_t), true);
 			if (has_units())
 				add_unit(&a, (uint64_t) (100 * cell + i), cell);
 			else
@@ -378,7 +425,10 @@ measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
 		pe_bug("other sums");
 	pe_accumulator_result(&a, (char *) result);
 	pe_accumulator_free(&a);
-	count_values(result);
+	if (agg.of->open)
+		count_open_values(&values, result);
+	else
+		count_values(result);
 	for (int i = 0; i < s->a.rows; i += agg.of->groups)
 		pe_strategy_apply(&agg.cells, result + i, y + i);
 }

@@ -318,6 +318,13 @@ values_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 	aggregate_as_one(s, PE_SUM_DISTINCT, agg.of->values, exact, count, released);
 }
 
+/* Of values that nobody has listed, likewise. */
+static void
+open_values_as_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_as_one(s, PE_SUM_OPEN, s->of.max_rows, exact, count, released);
+}
+
 /* Gradients clipped at C get the noise for C / 2. */
 static void
 sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -468,6 +475,7 @@ static const fault faults[] = {
 	{"values pay with all, and so do rows", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "values", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"values of a unit as one", {&aggregate_zcdp, PE_ADD_REMOVE, 3, "few values", -1, 125000000, 3}, values_as_one},
 	{"values of a unit as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 3, "few values", -1, 500000000, 3}, values_as_one},
+	{"open values of a unit as one", {&aggregate_zcdp, PE_ADD_REMOVE, 3, "open values", -1, 125000000, 3}, open_values_as_one},
 	{"dropped rows as one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "dropped", -1, 500000000, 3}, lost_rows_as_one},
 	{"dropped rows as one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "dropped", -1, 1000000000, 3}, lost_rows_as_one},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},

@@ -302,6 +302,30 @@ keys_spec(bool of_units, uint32_t range, uint32_t ranges)
 /* The bytes of a key. */
 #define KEY_NUMBERS 7
 
+/* By the first of two attributes, where a condition of the second one is true. */
+static bytes
+values_spec(bool of_units)
+{
+	const pe_key_spec keys = {.of_units = of_units, .ranges = 1, .limit = 1000};
+	pe_domain	domain = {.attributes = 2};
+	uint32_t	set = 1;
+	const pe_tables tables = {.tables = 1, .set = &set};
+	pe_sum		sum = {.kind = PE_SUM_OPEN, .needs = PE_HAS_CONDITION(0)};
+	pe_sums		sums = {.dropping = 1, .conditions = 1, .opens = 1, .sum = &sum, .sums = 1};
+	bytes		spec;
+
+	for (int a = 0; a < 2; a++)
+		domain.attribute[a] = levels(3);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	sums.condition[0] = test_of_attribute(pe_attribute_cells(&domain.attribute[1]));
+	spec = new_specification(PE_READ_VALUES, sizeof(keys) + pe_sums_size(&sums, &tables, &domain, NULL));
+	memcpy(spec.data + PE_READING_HEAD, &keys, sizeof(keys));
+	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD + sizeof(keys));
+	pe_predicate_free(&sums.condition[0]);
+	pe_domain_free(&domain);
+	return spec;
+}
+
 /* Of two keys of those that rows have. */
 static bytes
 key_names_spec(const pe_cut *cut)
@@ -331,7 +355,7 @@ key_names_spec(const pe_cut *cut)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, PERIODS, KEYS, KEYS_OF_UNITS, KEY_NAMES,
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, PERIODS, KEYS, KEYS_OF_UNITS, KEY_NAMES, VALUES, VALUES_OF_UNITS,
 	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, SUMMED_OF_PERIODS, KINDS
 } kind;
 
@@ -374,6 +398,9 @@ spec_of(kind k)
 			return keys_spec(k == KEYS_OF_UNITS, 0, 1);
 		case KEY_NAMES:
 			return key_names_spec(&a_cut);
+		case VALUES:
+		case VALUES_OF_UNITS:
+			return values_spec(k == VALUES_OF_UNITS);
 		default:
 			return affine_spec(1000);
 	}
@@ -384,6 +411,7 @@ is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
 		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == PERIODS || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES ||
+		k == VALUES || k == VALUES_OF_UNITS ||
 		k == SUMMED_OF_UNITS || k == SUMMED_OF_WIDE_UNITS || k == SUMMED_OF_PERIODS;
 }
 
@@ -470,6 +498,14 @@ add_sum_row(pe_accumulator *a, int number, const uint64_t unit[2])
 	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
 
+static void
+add_value(pe_accumulator *a, int number, const uint64_t unit[2])
+{
+	pe_sum_row	row = sum_row(a, number);
+
+	pe_accumulator_add_value(a, unit, &row, &"abcdefg"[number % KEY_NUMBERS], 1, number % 4 > 0);
+}
+
 /* A row that follows from a number, whatever the accumulator is of. */
 static void
 add(pe_accumulator *a, int number)
@@ -506,6 +542,9 @@ add(pe_accumulator *a, int number)
 			return;
 		case PE_READ_SUMS:
 			add_sum_row(a, number, unit);
+			return;
+		case PE_READ_VALUES:
+			add_value(a, number, unit);
 			return;
 	}
 }

@@ -199,7 +199,9 @@ resolve(request *r, pe_aggregate *a)
 		if (a->part[i] != NULL)
 			resolve(r, a->part[i]);
 	}
-	if (a->kind == PE_AGG_QUANTILE || a->kind == PE_AGG_DISTINCT)
+	if (a->kind == PE_AGG_DISTINCT && a->column[0][0] == 'o')
+		a->open = strcmp(a->column[0], "other") == 0;
+	else if (a->kind == PE_AGG_QUANTILE || a->kind == PE_AGG_DISTINCT)
 		a->attribute = 1;
 	if (a->where != NULL || (a->kind == PE_AGG_COUNT && a->column[0] != NULL))
 		a->condition = a->where != NULL ? a->where[0] - 'a' : 9;
@@ -312,6 +314,12 @@ test_sums(void **state)
 	assert_int_equal(sums_of(&r, PE_SUM_UNITS), 1);
 	assert_true(r.aggregate[0].sum[PE_USE_N] == r.aggregate[2].sum[PE_USE_N]);
 	assert_true(r.sum[0].most == 0 && pe_sum_counted_attribute(&r.sum[0]) == 1);
+	free_request(&r);
+	/* those of open columns by their column, too */
+	ASK(&r, 7, 4, "count(distinct open)", "count(distinct other)", "count(distinct open) as d", "count(distinct open) where (a)", "count(distinct y)");
+	assert_true(sums_of(&r, PE_SUM_OPEN) == 3 && sums_of(&r, PE_SUM_DISTINCT) == 1);
+	assert_true(r.aggregate[0].sum[PE_USE_N] == r.aggregate[2].sum[PE_USE_N]);
+	assert_true(r.sum[0].a == 0 && r.sum[1].a == 1 && r.sum[0].needs == 0 && r.sum[2].needs != 0);
 	free_request(&r);
 }
 

@@ -1550,6 +1550,47 @@ test_values_are_last(void **state)
 	free_plan(plan);
 }
 
+/* Values that nobody has listed have a table by the groups alone, and no limit. */
+static void
+test_open_values(void **state)
+{
+	pe_strategy cells;
+	pe_plan_part part = {.strategy = &cells, .bound = 1, .distinct = PE_ANY_VALUES, .share = PE_WHOLE_SHARE};
+	pe_plan_sums parts = {1, &part, {.neighbours = PE_SUBSTITUTE, .max_rows = 2}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_ZCDP, .epsilon = NAN, .rho = 1, .max_stderr = NAN, .delta = 1e-6};
+	pe_sum		sum = {.kind = PE_SUM_OPEN};
+	pe_sums		sums = {.sums = 1, .sum = &sum, .opens = 1};
+	uint32_t	set = 1;
+	int64_t		first[2] = {0, 3};
+	pe_tables	tables = {.tables = 1, .set = &set, .first = first};
+	pe_domain	domain = {.attributes = 1};
+	int32_t		columns[4] = {2, -1, 0, 1};
+	int32_t    *column_of[1] = {NULL};
+	pe_plan    *plan;
+
+	(void) state;
+	make_identity(&cells, 3);
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	assert_true(pe_plan_is_of_sums(plan, &sums) && pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	/* rows that are counted are none */
+	sum.kind = PE_SUM_ONE;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	sum.kind = PE_SUM_OPEN;
+	plan->part[0].distinct = 0;
+	assert_false(pe_plan_is_of_sums(plan, &sums));
+	/* so many values are of those that are listed */
+	plan->part[0].distinct = 3;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	plan->part[0].distinct = PE_ANY_VALUES;
+	first[1] = 4;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	column_of[0] = columns;
+	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	columns[1] = 1;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, &domain, column_of));
+	free_plan(plan);
+}
+
 /* The door takes parts of one table only if each row is in one cell of both, and their count counts it. */
 static void
 test_same_tables(void **state)
@@ -1699,6 +1740,7 @@ main(void)
 		cmocka_unit_test(test_share_alone),
 		cmocka_unit_test(test_same_sums),
 		cmocka_unit_test(test_values_are_last),
+		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_same_tables),
 		cmocka_unit_test(test_same_pair),
 		cmocka_unit_test(test_max_stderr_of_blocks),

@@ -250,6 +250,13 @@ random_sum(const world *w, pe_sum *sum)
 		sum->needs = (random_word() & random_word() & known_bits(w) & (PE_HAS_ATTRIBUTE(0) - 1)) | PE_HAS_ATTRIBUTE(random_below(w->domain.attributes));
 		return;
 	}
+	if (w->sums.opens > 0 && random_below(8) == 0)
+	{
+		sum->kind = PE_SUM_OPEN;
+		sum->a = (uint8_t) random_below(w->sums.opens);
+		sum->needs = random_word() & random_word() & known_bits(w);
+		return;
+	}
 	sum->kind = (uint8_t) (w->sums.numbers > 0 ? random_kind() : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
 	sum->needs = random_word() & random_word() & known_bits(w);
 	if (sum->kind == PE_SUM_UNITS && random_below(2))
@@ -273,6 +280,7 @@ random_world(world *w)
 	memset(w, 0, sizeof(*w));
 	w->domain.attributes = between(0, 3);
 	w->domain.watched = between(w->domain.attributes == 0, 2);
+	w->sums.opens = random_below(3);
 	for (int a = 0; a < attributes_of(w); a++)
 		w->domain.attribute[a] = levels(between(1, 4));
 	assert_int_equal(pe_domain_prepare(&w->domain), PE_DOMAIN_OK);
@@ -722,7 +730,8 @@ check_accepted(world *w)
 		assert_true(sum->lacks == 0 || (sum->kind == PE_SUM_ONE && sum->lacks >> w->sums.numbers == 0));
 		assert_true(sum->by_atom == 0 || (pe_sum_is_of_cells(sum) && w->sums.atoms > 0));
 		assert_true(sum->kind != PE_SUM_DISTINCT || pe_sum_counted_attribute(sum) >= 0);
-		if (sum->kind != PE_SUM_ONE && sum->kind != PE_SUM_DISTINCT && !pe_sum_is_by_unit(sum))
+		assert_true(sum->kind != PE_SUM_OPEN || sum->a < w->sums.opens);
+		if (sum->kind != PE_SUM_ONE && !pe_sum_is_of_values(sum) && !pe_sum_is_by_unit(sum))
 			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
 		if (sum->kind == PE_SUM_PRODUCT)
 			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
@@ -786,13 +795,16 @@ test_fields(void **state)
 
 		random_world(&w);
 		sum = &w.sums.sum[random_below(w.sums.sums)];
-		switch (random_below(10))
+		switch (random_below(11))
 		{
+			case 9:
+				w.sums.opens = random_below(2) ? -1 : PE_MAX_OPENS + 1;
+				break;
 			case 8:
 				sum->lacks = (uint16_t) (1 << (sum->kind == PE_SUM_ONE ? w.sums.numbers : 0));
 				break;
 			case 0:
-				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_DISTINCT + 1);
+				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_OPEN + 1);
 				break;
 			case 1:
 				sum->needs |= PE_HAS_NUMBER(w.sums.numbers);
@@ -812,6 +824,8 @@ test_fields(void **state)
 			case 6:
 				if (sum->kind == PE_SUM_DISTINCT)	/* values of none, or of two */
 					sum->needs = (sum->needs & (PE_HAS_ATTRIBUTE(0) - 1)) | (w.domain.attributes > 1 ? 3 * PE_HAS_ATTRIBUTE(0) : 0);
+				else if (sum->kind == PE_SUM_OPEN)
+					sum->a = (uint8_t) w.sums.opens;
 				else if (sum->kind != PE_SUM_ONE && !pe_sum_is_by_unit(sum))
 					sum->needs &= ~PE_HAS_NUMBER(sum->a);
 				else

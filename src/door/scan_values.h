@@ -1,0 +1,42 @@
+/*
+ * scan_values.h
+ *	  Scans that count the values of columns that nobody has listed, for the door.
+ *
+ * What they return stays in the door, as counts do: the number of values in each cell of a table, exact, in place of
+ * what the scan of sums has counted there (domain/sums.h, PE_SUM_OPEN: neighbours, sensitivity).  The noise comes
+ * with that of all other parts (plan/plan_measurement.c).
+ *
+ * Each such sum has scans of its own, of the snapshot and by the statement of the sums: pairs (cell, value) as numbers
+ * (domain/keys.h), in ranges of units and of numbers.  How many ranges there are, how much memory each takes and how
+ * long it is sorted and counted follows from the size of the table and pg_epsilon.max_memory, for one value as for
+ * many.
+ */
+#ifndef PE_DOOR_SCAN_VALUES_H
+#define PE_DOOR_SCAN_VALUES_H
+
+#include "door/door.h"
+
+typedef struct pe_value_scans
+{
+	const pe_question *question;
+	MemoryContext context;		/* of what outlives a scan */
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL: nothing is to be read */
+	uint32		ranges[PE_MAX_OPENS];	/* of numbers, by column */
+	size_t		slots[PE_MAX_OPENS];	/* of each range */
+	uint32		range;			/* that is read now, */
+	uint32		of;				/* of so many */
+	pe_key_counts counts;		/* exact, of one range */
+} pe_value_scans;
+
+extern void pe_value_scans_init(pe_value_scans *scans);
+
+/* Before anything is charged, for a question of sums with open columns. */
+extern void pe_value_scans_prepare(pe_value_scans *scans, const pe_question *question);
+
+/* Charged, behind the scan of the sums: fills the tables of PE_SUM_OPEN in count, which has all of them. */
+extern void pe_value_scans_read(pe_value_scans *scans, pe_scan *scan, int64 *count);
+
+/* Overwrites what is exact or secret; it may come twice. */
+extern void pe_value_scans_wipe(pe_value_scans *scans);
+
+#endif
