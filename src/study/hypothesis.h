@@ -72,7 +72,7 @@ extern void pe_test_goodness(const pe_noisy_table *table, const double *probabil
 extern void pe_test_trend(const pe_noisy_table *table, const double *row_score, const double *column_score,
 						  const pe_bootstrap *how, pe_test_result *result);
 
-/* Two rows: the outcome, the first one is counted; two columns: the groups.  The estimate is the first less the second. */
+/* Two rows: the outcome, the first one is counted; two columns: the groups.  The estimate is first less second. */
 extern void pe_test_proportions(const pe_noisy_table *table, const pe_bootstrap *how, pe_test_result *result);
 
 /*
