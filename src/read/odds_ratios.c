@@ -35,7 +35,7 @@ typedef struct odds
 static const char *const reasons[] = {
 	NULL,
 	"no theory gives the error of this method: method newton has one",
-	"gradients were clipped: fit it with the option clip of the longest row, which is the root of the number of features "
+	"gradients were clipped: fit it with the option clip of the longest row, the root of the number of features "
 	"and the intercept, or max_norm",
 	"a penalty l2 biases it",
 	"units of several rows are no sample of rows",
