@@ -158,8 +158,8 @@ typedef struct pe_spread
 	double	   *left;			/* what the step leaves of an error: a matrix along eigenvectors */
 	double	   *derivative;		/* of the sum of gradients by the weights, likewise; then work */
 	bool		supposes;		/* that rows are normally distributed */
-	double	   *last;			/* of a population: the last step, turned; */
-	double	   *sampled;		/* and the covariance by sampling and what steps left, likewise */
+	int32_t		steps;			/* that were announced */
+	double	   *sampled;		/* of a population: the covariance by sampling and what steps left, likewise */
 	int32_t		silents;		/* directions that no coefficient depends on */
 	double	   *silent;			/* these, turned, orthonormal, by columns */
 	double	   *work;			/* as large */

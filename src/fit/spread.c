@@ -53,9 +53,9 @@
  * minimiser w* has the covariance D^-1 around the population's weights: the
  * sandwich D^-1 J D^-1 with the sum J of the squares of the rows' gradients,
  * whose expectation is that of D (the information equality).  The weights are
- * w* + e + what noise does, and the three are added up.  e is what the steps
- * have left: the last step d was H^-1 D times the distance before it, so
- * e = D^-1 (H - D) d.  Nothing is reported where e is longer than one standard
+ * w* + e + what noise does, and the three are added up.  e is what T steps
+ * have left of the way from 0 to w*: -(I - H^-1 D)^T w*, by the D of the end,
+ * which is the smallest on the way where margins grow.  Nothing is reported where e is longer than one standard
  * error in its direction, or where an eigenvalue of M + N is below the floor in
  * more directions than are silent; nor with clipped gradients or l2, whose
  * biases no released number shows, nor of units with several rows.
@@ -313,7 +313,6 @@ pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvat
 	if (problem->population == NULL)
 		return;
 	problem->population->unknown = PE_FIT_UNKNOWN_METHOD;
-	spread->last = pe_alloc(n, sizeof(double));
 	spread->sampled = pe_alloc(n * n, sizeof(double));
 }
 
@@ -399,8 +398,7 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
 	find_left(spread, w);
 	spread->supposes |= w != NULL && spread->problem->model == PE_MODEL_LOGISTIC;
 	pe_la_gemv(true, c->columns, c->columns, 1, c->vector, c->columns, gradient, 0, spread->turned);
-	for (int32_t i = 0; i < c->columns && spread->last != NULL; i++)
-		spread->last[i] = -spread->turned[i] / c->value[i];
+	spread->steps++;
 	add_step(spread, noise);
 	silence(spread, false, spread->covariance);
 	silence(spread, true, spread->covariance);
@@ -463,17 +461,47 @@ invert_derivative(pe_spread *s)
 	return true;
 }
 
-/* e */
+/* Takes silent directions out of a vector. */
 static void
-find_rest(const pe_spread *s, double *rest, double *work)
+silence_vector(const pe_spread *s, double *vector)
 {
-	const pe_curvature *c = s->curvature;
-	int32_t		n = c->columns;
+	int32_t		n = s->curvature->columns;
 
-	pe_la_gemv(false, n, n, -1, s->derivative, n, s->last, 0, work);
-	for (int32_t i = 0; i < n; i++)
-		work[i] += c->value[i] * s->last[i];
-	pe_la_gemv(false, n, n, 1, s->sampled, n, work, 0, rest);
+	for (int32_t k = 0; k < s->silents; k++)
+	{
+		const double *silent = s->silent + pe_la_size(n, k);
+		double		part = pe_la_dot((size_t) n, silent, vector);
+
+		for (int32_t i = 0; i < n; i++)
+			vector[i] -= part * silent[i];
+	}
+}
+
+/* How often w* is taken to be the weights and what is left of the way to the last w*. */
+#define TIMES_FARTHER 3
+
+/* -e; left is I - H^-1 D. */
+static void
+find_rest(const pe_spread *s, const double *w, double *rest, double *work)
+{
+	int32_t		n = s->curvature->columns;
+	double	   *turned = work + n;
+
+	pe_la_gemv(true, n, n, 1, s->curvature->vector, n, w, 0, turned);
+	silence_vector(s, turned);
+	memset(rest, 0, (size_t) n * sizeof(*rest));
+	for (int k = 0; k < TIMES_FARTHER; k++)
+	{
+		for (int32_t i = 0; i < n; i++)
+			rest[i] += turned[i];
+		for (int32_t t = 0; t < s->steps; t++)
+		{
+			pe_la_gemv(false, n, n, 1, s->left, n, rest, 0, work);
+			memcpy(rest, work, (size_t) n * sizeof(*rest));
+			silence_vector(s, rest);
+			pe_poll();
+		}
+	}
 }
 
 /* Whether e is at most one standard error of noise and sampling along its own direction. */
@@ -503,11 +531,11 @@ pe_spread_population(pe_spread *s, const double *w)
 	if (population->unknown != PE_FIT_KNOWN)
 		return;
 	population->unknown = PE_FIT_UNKNOWN_NOISE;
-	find_derivative(s, w);
+	find_left(s, w);
 	if (is_drowned(s) || !invert_derivative(s))
 		return;
-	rest = pe_alloc(2 * (size_t) n, sizeof(*rest));
-	find_rest(s, rest, rest + n);
+	rest = pe_alloc(3 * (size_t) n, sizeof(*rest));
+	find_rest(s, w, rest, rest + n);
 	population->unknown = has_arrived(s, rest, rest + n) ? PE_FIT_KNOWN : PE_FIT_UNKNOWN_STEPS;
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i < n; i++)
@@ -609,7 +637,6 @@ pe_spread_end(pe_spread *spread)
 		return;
 	finish_covariance(spread);
 	pe_free(spread->sampled);
-	pe_free(spread->last);
 	pe_free(spread->work);
 	pe_free(spread->silent);
 	pe_free(spread->derivative);
