@@ -28,20 +28,21 @@ SET SESSION AUTHORIZATION regress_ann;
 
 -- 1. Against the rows, by group and without; numbers that are rounded err by 100/65534 each.
 CREATE TEMP TABLE truth AS SELECT g, a.* FROM (SELECT g, count(*) n, sum(x) sx, avg(x) ax, sum(y) sy, avg(y) ay, count(y) ny, sum(d) sd,
-       sum(x) FILTER (WHERE k < 5) s5, avg(x) FILTER (WHERE k >= 5) a5 FROM t_s GROUP BY GROUPING SETS ((g), ())) t,
+       sum(x) FILTER (WHERE k < 5) s5, avg(x) FILTER (WHERE k >= 5) a5, variance(x) vx, stddev_pop(y) dy, variance(x) FILTER (WHERE k < 5) v5 FROM t_s GROUP BY GROUPING SETS ((g), ())) t,
   LATERAL (VALUES ('count(*)', n::float8, 0::float8), ('sum(x)', sx, 0), ('avg(x)', ax, 0), ('sum(y)', sy, ny * 100 / 65534.), ('avg(y)', ay, 100 / 65534.), ('count(y)', ny, 0),
-     ('sum(d)', sd, 0), ('small', s5, 0), ('large', a5, 0), ('ratio(sum(x), count(*))', ax, 0)) a (aggregate, value, rounding);
+     ('sum(d)', sd, 0), ('small', s5, 0), ('large', a5, 0), ('ratio(sum(x), count(*))', ax, 0), ('var(x)', vx, 0), ('stddev_pop(y)', dy, 100 / 65534.), ('spread', v5, 0)) a (aggregate, value, rounding);
 SELECT dataset, request, bool_and(abs(estimate - value) < 20 * stderr + rounding) AS near, bool_and(stderr < abs(value) * 0.01) AS sharp, count(*)
   FROM unnest('{s,p,u}'::text[]) dataset,
        (VALUES ('{sum(x)}'::text[]), ('{sum(y)}'), ('{sum(d)}'), ('{sum(x),sum(d)}'), ('{sum(y),count(*)}'), ('{avg(x)}'), ('{avg(y),sum(y)}'), ('{avg(x),count(*),sum(x)}'),
-         ('{avg(y),count(*)}'), ('{avg(x),avg(y)}'), ('{sum(x) where (k < 5) as small,avg(x) where (k >= 5) as large}'), ('{"ratio(sum(x), count(*))"}'), ('{sum(x) where (k < 5) as small,sum(x)}')) r (request),
+         ('{avg(y),count(*)}'), ('{avg(x),avg(y)}'), ('{sum(x) where (k < 5) as small,avg(x) where (k >= 5) as large}'), ('{"ratio(sum(x), count(*))"}'), ('{sum(x) where (k < 5) as small,sum(x)}'),
+         ('{var(x)}'), ('{stddev_pop(y),avg(y)}'), ('{var(x),avg(x),count(*),sum(x)}'), ('{var(x) where (k < 5) as spread,count(*)}'), ('{var(x),avg(y)}')) r (request),
        unnest('{"",g}'::text[]) "by",
        LATERAL dp.aggregate(dataset, request, CASE WHEN "by" = '' THEN '{}'::text[] ELSE ARRAY["by"] END, epsilon => 60) a
   JOIN truth t ON t.aggregate = a.aggregate AND t.g IS NOT DISTINCT FROM (a.label->>'g')::int GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- 2. The same request is a replay; errors are those of the quote.
-SELECT dataset, request, bool_and(a.estimate = b.estimate AND a.stderr = b.stderr AND a.release = b.release) AS same, bool_and(abs(a.stderr / q.stderr - 1) < 1e-9) FILTER (WHERE a.aggregate NOT LIKE 'avg%') AS quoted
-  FROM unnest('{s,p,u}'::text[]) dataset, (VALUES ('{sum(x)}'::text[]), ('{avg(x),count(*)}'), ('{sum(y),count(*)}')) r (request),
+SELECT dataset, request, bool_and(a.estimate = b.estimate AND a.stderr = b.stderr AND a.release = b.release) AS same, bool_and(abs(a.stderr / q.stderr - 1) < 1e-9) FILTER (WHERE a.aggregate !~ '^(avg|var)') AS quoted
+  FROM unnest('{s,p,u}'::text[]) dataset, (VALUES ('{sum(x)}'::text[]), ('{avg(x),count(*)}'), ('{sum(y),count(*)}'), ('{sum(x),count(*),var(x)}')) r (request),
        LATERAL dp.aggregate(dataset, request, epsilon => 60) a JOIN LATERAL dp.aggregate(dataset, request, epsilon => 60) b USING (aggregate)
        JOIN LATERAL dp.quote_aggregate(dataset, request, epsilon => 60) q USING (aggregate) GROUP BY 1, 2 ORDER BY 1, 2;
 
@@ -57,7 +58,7 @@ BEGIN
         FROM got g JOIN truth t ON t.aggregate = g.aggregate AND t.g IS NOT DISTINCT FROM (g.label->>'g')::int GROUP BY g.aggregate;
 END $$;
 SELECT dataset, first, then_, "by", r.* FROM (VALUES ('s', '{avg(x)}'::text[], '{sum(x)}'::text[], '{g}'::text[]), ('s', '{avg(y),count(*)}', '{sum(y)}', '{}'), ('s', '{avg(d)}', '{sum(d)}', '{g}'), ('s', '{sum(y)}', '{sum(y)}', '{g}'),
-    ('p', '{avg(x)}', '{sum(x)}', '{g}'), ('p', '{avg(x)}', '{count(*)}', '{g}'), ('u', '{avg(d)}', '{sum(d)}', '{}'), ('p', '{var(x)}', '{sum(x)}', '{g}')) v (dataset, first, then_, "by"), LATERAL pg_temp.reused(dataset, first, then_, "by") r
+    ('p', '{avg(x)}', '{sum(x)}', '{g}'), ('p', '{avg(x)}', '{count(*)}', '{g}'), ('u', '{avg(d)}', '{sum(d)}', '{}'), ('p', '{var(x)}', '{sum(x)}', '{g}'), ('u', '{var(d)}', '{sum(d)}', '{}'), ('p', '{var(x)}', '{count(*)}', '{}'), ('u', '{stddev(y)}', '{count(y)}', '{g}')) v (dataset, first, then_, "by"), LATERAL pg_temp.reused(dataset, first, then_, "by") r
  ORDER BY 1, 2, 3;
 -- both sums from one count would have noise in common, and are paid for
 SELECT count(*) FROM dp.aggregate('s', '{avg(x),avg(d)}', '{k}', epsilon => 900);

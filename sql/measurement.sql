@@ -318,8 +318,12 @@ CREATE TEMP TABLE shares AS SELECT a.estimate, a.stderr, a.label->>'sex' AS sex,
   LATERAL dp.aggregate('people', '{share}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => .1 + 0 * i, fresh => true) a WHERE a.label ? 'sex' OR a.label ? 'ward';
 SELECT x.of, abs(sqrt(avg(((estimate - e) / stderr) ^ 2)) - 1) < .12 AS as_told, max(stderr) < .01 AS small FROM shares, LATERAL (SELECT CASE WHEN sex IS NOT NULL THEN 'sex' ELSE 'ward' END, CASE WHEN sex IS NOT NULL THEN .5 ELSE 1 / 6.0 END) x (of, e)
   WHERE sex IN ('f', 'm') OR ward IS NOT NULL GROUP BY 1 ORDER BY 1;
-SELECT refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity', epsilon => 1)$$) AS one_table,
-  refused($$SELECT * FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity(age) * identity(ward) + prefix(height) * total(ward)', epsilon => 1)$$) AS two;
+-- of all cells of one product, and of tables that all have the ordered attribute; the last prefix is everybody
+SELECT 'height, age, ward' AS of, bool_and(abs(e.count / 20000.0 - a.estimate) < 8 * a.stderr) AS exact, count(*), max(stderr) < 1e-5 AS small FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'prefix(height) * identity(age) * identity(ward)', epsilon => 500) a
+  JOIN exact_cube e ON set = 9 AND e.age = (a.label->'age'->>'from')::int AND e.ward = (a.label->'ward'->>'from')::int AND (a.label->'height'->>'to')::int = 191;
+CREATE TEMP TABLE tall AS SELECT (label->'height'->>'to')::int AS below, estimate, stderr FROM dp.aggregate('people', '{share}', '{age,ward,height}', workload => 'identity(age) * identity(ward) + prefix(height) * total(ward)', epsilon => 500) WHERE label ? 'height';
+SELECT count(*), bool_and(abs(estimate - (SELECT sum(count) / 20000.0 FROM exact_cube WHERE set = 6 AND height < below)) < 8 * stderr) FILTER (WHERE below < 191) AS exact, max(stderr) < 1e-4 AS small, min(stderr) FILTER (WHERE below < 191) > 1e-7 AS told,
+  max(abs(estimate - 1)) FILTER (WHERE below = 191) < 1e-9 AS all_rows, max(stderr) FILTER (WHERE below = 191) < 1e-8 AS known FROM tall;
 -- by any margin, and not under substitute or a pure budget
 SELECT bool_and(stderr < 1) AS blocks FROM dp.quote_aggregate('people', '{count(*),sum(weight)}', '{sex,age,ward,height}', workload => 'marginals(1)', epsilon => 900) WHERE aggregate = 'count(*)';
 SELECT x.dataset, aggregate, round(stderr::numeric, 1) AS stderr FROM (VALUES ('visits'), ('stays')) x (dataset), LATERAL dp.quote_aggregate(x.dataset, CASE x.dataset WHEN 'visits' THEN '{count(*),avg(paid)}'::text[] ELSE '{count(*),avg(cost)}' END, epsilon => .1) ORDER BY 1, 2;

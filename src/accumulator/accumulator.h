@@ -1,8 +1,8 @@
 /*
  * accumulator.h
  *	  What one scan collects: counts, counts of units, sizes of units, sums of
- *	  numbers, sums of a pass, rows of a model, rows of a piecewise affine
- *	  function, or keys that nobody has listed, alone or by cells.
+ *	  numbers, the same by keys, sums of a pass, rows of a model, rows of a piecewise
+ *	  affine function, or keys that nobody has listed, alone or by cells.
  *
  * The scan gives an accumulator a specification (what a row is, by a
  * pe_reading) and, where the rows of units are cut, a pe_cut with its key.
@@ -71,6 +71,11 @@ typedef enum pe_reading
 	 */
 	PE_READ_PERIODS,
 	/*
+	 * the same as of PE_READ_SUMS, of a domain whose first attribute has a cell for each of some keys, ascending by
+	 * their numbers: a pe_key_sums_spec, the numbers, a selection as of PE_READ_KEYS, and the sums; likewise with a cut
+	 */
+	PE_READ_KEY_SUMS,
+	/*
 	 * a value that nobody has listed, beside the cell of a row for sums: a
 	 * pe_key_spec, whose keys are these pairs, and sums of one table, which is
 	 * PE_SUM_OPEN (domain/sums.h); likewise with a cut
@@ -117,13 +122,25 @@ typedef struct pe_key_spec
 	uint32_t	ranges;
 	uint32_t	more;			/* open columns of a key, beside the first; 0 of values */
 	uint64_t	limit;			/* entries before equal numbers are put together */
+	uint32_t	beside;			/* values behind the first that are no part of a key, nor select */
+	uint32_t	unused;
 } pe_key_spec;
 
 typedef struct pe_key_names_spec
 {
 	uint32_t	more;			/* likewise */
 	uint32_t	numbers;
+	uint32_t	beside;
+	uint32_t	unused;
 } pe_key_names_spec;
+
+typedef struct pe_key_sums_spec
+{
+	uint32_t	of_units;		/* likewise; 1: the cut's max_rows rows of each unit */
+	uint32_t	more;
+	uint32_t	numbers;
+	uint32_t	selection;		/* its bytes; 0: there is none */
+} pe_key_sums_spec;
 
 /* The most open columns of a key. */
 #define PE_KEY_COLUMNS 8
@@ -162,13 +179,13 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES and PE_READ_PERIODS; of keys what is watched */
+	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES, PE_READ_PERIODS and PE_READ_KEY_SUMS */
 	int32_t		max_periods;	/* of PE_READ_PERIODS, and of PE_READ_SUMS of a series; 0: none */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
-	pe_tables	tables;			/* of PE_READ_TABLES, PE_READ_PERIODS and PE_READ_SUMS */
+	pe_tables	tables;			/* not of PE_READ_CELLS and PE_READ_SIZES */
 	pe_gathered gathered;		/* the same */
-	pe_sums		summed;			/* of PE_READ_SUMS */
+	pe_sums		summed;			/* of PE_READ_SUMS and PE_READ_KEY_SUMS */
 	int64_t		cells;			/* that are counted, of all tables; sizes */
 	int64_t    *count;			/* of each; NULL with a cut, until it is finished */
 	pe_units	units;			/* with a cut */
@@ -187,12 +204,16 @@ typedef struct pe_accumulator
 	pe_affine_spec affine_spec;
 	pe_affine	affine;
 
-	/* PE_READ_KEYS, PE_READ_VALUES and PE_READ_KEY_NAMES; rows of units are in units above until they are cut */
+	/* Readings of keys and values; rows of units are in units above until they are cut */
+	pe_domain	key_domain;		/* what is part of a key, and what is watched */
+	pe_predicate key_predicate;	/* steps 0: none */
 	pe_key_secret key_secret;
 	pe_key_spec key_spec;
 	pe_key_counts key_counts;
 	pe_u128    *key_number;		/* those that are wanted */
 	pe_key_names key_names;
+	int32_t		key_numbers;	/* of PE_READ_KEY_SUMS */
+	bool		key_of_rows;	/* likewise: each row is a unit of its own; the cut has the key of numbers */
 } pe_accumulator;
 
 /*
@@ -204,6 +225,20 @@ extern bool pe_accumulator_begin(pe_accumulator *a, const char *spec, size_t siz
 
 /* Overwrites what is exact or secret, and frees everything.  It may come twice. */
 extern void pe_accumulator_free(pe_accumulator *a);
+
+/* Whether sums of numbers are collected. */
+static inline bool
+pe_accumulator_sums(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_SUMS || a->reading == PE_READ_KEY_SUMS;
+}
+
+/* Whether the rows of units are collected until they are cut. */
+static inline bool
+pe_accumulator_cuts(const pe_accumulator *a)
+{
+	return a->has_cut && !a->key_of_rows;
+}
 
 /* ---- Rows ---- */
 
@@ -311,6 +346,9 @@ extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], co
 /* The cell of the one table of PE_READ_VALUES that a row is in, beside the bytes of its value; likewise. */
 extern void pe_accumulator_add_value(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row,
 									 const char *bytes, size_t size, bool counts);
+
+/* The place of a key among those of PE_READ_KEY_SUMS, by its bytes; -1: it is none of them. */
+extern int32_t pe_accumulator_find_key(const pe_accumulator *a, const char *bytes, size_t size);
 
 /* ---- States as bytes ---- */
 

@@ -11,7 +11,7 @@
 static bool
 has_tables(const pe_accumulator *a)
 {
-	return a->reading == PE_READ_TABLES || a->reading == PE_READ_PERIODS || a->reading == PE_READ_SUMS;
+	return a->reading == PE_READ_TABLES || a->reading == PE_READ_PERIODS || pe_accumulator_sums(a);
 }
 
 static void
@@ -49,7 +49,7 @@ combine_counts(pe_accumulator *a, const char *bytes, size_t size)
 		int64_t		count;
 
 		memcpy(&count, bytes + (size_t) cell * sizeof(count), sizeof(count));
-		if (count < -PE_COUNT_MOST || count > PE_COUNT_MOST || (count < 0 && a->reading != PE_READ_SUMS))
+		if (count < -PE_COUNT_MOST || count > PE_COUNT_MOST || (count < 0 && !pe_accumulator_sums(a)))
 			return PE_STATE_UNSOUND;
 		count += a->count[cell];
 		if (count < -PE_COUNT_MOST || count > PE_COUNT_MOST)
@@ -77,7 +77,7 @@ static const pe_accumulator_kind counts_of_tables = {
 static pe_u128
 cells_of_units(const pe_accumulator *a)
 {
-	if (a->reading == PE_READ_SUMS)
+	if (pe_accumulator_sums(a))
 		return pe_sums_product(&a->summed, &a->domain);
 	return has_tables(a) ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
@@ -253,7 +253,7 @@ count_units(pe_accumulator *a)
 		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
 	else if (has_tables(a))
 		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, periods,
-						a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
+						pe_accumulator_sums(a) ? gather_sum_row : gather_row, a);
 	else
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, periods, a->domain.cells, a->count);
 	count_people(a, periods);
@@ -324,7 +324,7 @@ read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (a->reading == PE_READ_TABLES)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
-	if (a->reading == PE_READ_SUMS)
+	if (pe_accumulator_sums(a))
 		return read_summed(a, bytes, size);
 	if (a->reading == PE_READ_SIZES)
 		return read_sizes(a, bytes, size);
@@ -347,14 +347,15 @@ bool
 pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
 	bool		of_tables = has_tables(a);
+	bool		cuts = pe_accumulator_cuts(a);
 
-	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
+	if (!read_spec(a, bytes, size) || (cuts && !begin_units(a)))
 		return false;
 	if (a->reading != PE_READ_SIZES)
 		a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
-	if (!a->has_cut)
+	if (!cuts)
 		begin_counts(a);
-	a->kind = a->has_cut ? &units : of_tables ? &counts_of_tables : &counts;
+	a->kind = cuts ? &units : of_tables ? &counts_of_tables : &counts;
 	return true;
 }
 

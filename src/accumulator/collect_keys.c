@@ -1,7 +1,7 @@
 /*
  * collect_keys.c
  *	  Accumulators of keys that nobody has listed: their counts, the keys of some
- *	  numbers, and values by cells.  See accumulator.h and domain/keys.h.
+ *	  numbers, sums of these, and values by cells.  See accumulator.h and domain/keys.h.
  *
  * Counts: where each row is a unit, the rows of each key.  Otherwise rows of units are collected as
  * rows in cells are, the number of a key being its cell; at the end each unit keeps each key
@@ -10,6 +10,9 @@
  * without a key.
  *
  * A value beside a cell is such a key; only how its number is made differs, and what selects rows.
+ *
+ * Sums: rows are those of collect_cells.c, and a row whose key is none of the numbers does not count.  So the rows of
+ * a unit that are left when it is cut are of these keys alone, and no more than max_rows in all.
  */
 #include <string.h>
 
@@ -71,15 +74,16 @@ static bool
 spec_is_sound(const pe_key_spec *spec)
 {
 	return spec->of_units <= 1 && spec->range < spec->ranges && spec->more < PE_KEY_COLUMNS &&
-		spec->limit >= 1 && spec->limit <= INT64_MAX;
+		spec->limit >= 1 && spec->limit <= INT64_MAX && spec->unused == 0;
 }
 
 /* The cells that are part of a key, and a predicate; without either there is nothing. */
 static bool
 read_selection(pe_accumulator *a, const char *bytes, size_t size)
 {
-	return size == 0 || (pe_selection_read(&a->domain, &a->predicate, bytes, size) &&
-						 (a->domain.attributes > 0 || a->predicate.steps != 0) && pe_domain_has_numbers(&a->domain));
+	return size == 0 || (pe_selection_read(&a->key_domain, &a->key_predicate, bytes, size) &&
+						 (a->key_domain.attributes > 0 || a->key_predicate.steps != 0) &&
+						 pe_domain_has_numbers(&a->key_domain));
 }
 
 /* What keys are counted; what selects rows stands behind. */
@@ -115,7 +119,7 @@ pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
 bool
 pe_values_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	if (!read_key_spec(a, bytes, size) || a->key_spec.more != 0 ||
+	if (!read_key_spec(a, bytes, size) || a->key_spec.more != 0 || a->key_spec.beside != 0 ||
 		!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes + sizeof(a->key_spec),
 					  size - sizeof(a->key_spec)) ||
 		a->summed.sums != 1 || a->summed.sum[0].kind != PE_SUM_OPEN)
@@ -151,35 +155,93 @@ static const pe_accumulator_kind names = {
 	pe_accumulator_as_it_is, names_size, write_names, combine_names, pe_accumulator_as_it_is
 };
 
-/* The numbers are a copy, which is aligned. */
+/* Takes the numbers from the front of so many bytes: a copy, which is aligned. */
+static bool
+read_numbers(pe_accumulator *a, uint32_t numbers, const char **bytes, size_t *size)
+{
+	if (numbers >= INT32_MAX || numbers > *size / sizeof(pe_u128))
+		return false;
+	a->key_number = pe_alloc((size_t) numbers + 1, sizeof(*a->key_number));
+	memcpy(a->key_number, *bytes, numbers * sizeof(pe_u128));
+	*bytes += numbers * sizeof(pe_u128);
+	*size -= numbers * sizeof(pe_u128);
+	pe_key_secret_init(&a->key_secret, &a->keys);
+	return pe_key_numbers_are_sound(a->key_number, (int32_t) numbers);
+}
+
 bool
 pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
 	pe_key_names_spec spec;
-	size_t		numbers;
 
 	if (!a->has_cut || size < sizeof(spec))
 		return false;
 	memcpy(&spec, bytes, sizeof(spec));
-	numbers = spec.numbers;
 	bytes += sizeof(spec);
 	size -= sizeof(spec);
-	if (spec.more >= PE_KEY_COLUMNS || numbers >= INT32_MAX || numbers > size / sizeof(pe_u128))
+	if (spec.more >= PE_KEY_COLUMNS || spec.unused != 0 || !read_numbers(a, spec.numbers, &bytes, &size) ||
+		!read_selection(a, bytes, size))
 		return false;
 	a->key_spec.more = spec.more;
-	a->key_number = pe_alloc(numbers + 1, sizeof(*a->key_number));
-	memcpy(a->key_number, bytes, numbers * sizeof(pe_u128));
-	if (!pe_key_numbers_are_sound(a->key_number, (int32_t) numbers) ||
-		!read_selection(a, bytes + numbers * sizeof(pe_u128), size - numbers * sizeof(pe_u128)))
-		return false;
-	pe_key_secret_init(&a->key_secret, &a->keys);
-	pe_key_names_init(&a->key_names, a->key_number, (int32_t) numbers);
+	a->key_spec.beside = spec.beside;
+	pe_key_names_init(&a->key_names, a->key_number, (int32_t) spec.numbers);
 	a->kind = &names;
 	return true;
 }
 
 /* ------------------------------------------------------------------
- * Both
+ * Sums of keys
+ * ------------------------------------------------------------------
+ */
+
+/* What is read of a row for its key, in front of the sums. */
+static bool
+read_keys_of_sums(pe_accumulator *a, const char **bytes, size_t *size)
+{
+	pe_key_sums_spec spec;
+
+	if (!a->has_cut || *size < sizeof(spec))
+		return false;
+	memcpy(&spec, *bytes, sizeof(spec));
+	*bytes += sizeof(spec);
+	*size -= sizeof(spec);
+	if (spec.of_units > 1 || spec.more >= PE_KEY_COLUMNS || !read_numbers(a, spec.numbers, bytes, size) ||
+		spec.selection > *size || !read_selection(a, *bytes, spec.selection))
+		return false;
+	*bytes += spec.selection;
+	*size -= spec.selection;
+	a->key_spec.more = spec.more;
+	a->key_numbers = (int32_t) spec.numbers;
+	a->key_of_rows = spec.of_units == 0;
+	return true;
+}
+
+/* Sums of rows, in no periods, and the first attribute is the key, which drops what has none. */
+static bool
+are_of_keys(const pe_accumulator *a)
+{
+	bool		of_rows = a->max_periods == 0;
+
+	for (int32_t s = 0; s < a->summed.sums; s++)
+		of_rows = of_rows && pe_sum_is_of_cells(&a->summed.sum[s]) && (a->tables.set[s] & 1) != 0;
+	return of_rows && a->domain.attributes > 0 && (a->summed.dropping & 1) != 0 &&
+		pe_attribute_cells(&a->domain.attribute[0]) == a->key_numbers;
+}
+
+bool
+pe_key_sums_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	return read_keys_of_sums(a, &bytes, &size) && pe_cells_begin(a, bytes, size) && are_of_keys(a);
+}
+
+int32_t
+pe_accumulator_find_key(const pe_accumulator *a, const char *bytes, size_t size)
+{
+	return pe_key_number_find(a->key_number, a->key_numbers, pe_key_number(&a->key_secret, bytes, size));
+}
+
+/* ------------------------------------------------------------------
+ * All
  * ------------------------------------------------------------------
  */
 
@@ -190,15 +252,14 @@ pe_keys_end(pe_accumulator *a)
 	pe_key_names_free(&a->key_names);
 	pe_units_free(&a->units);
 	pe_free(a->key_number);
-	pe_predicate_free(&a->predicate);
-	pe_domain_free(&a->domain);
+	pe_predicate_free(&a->key_predicate);
+	pe_domain_free(&a->key_domain);
 }
 
 void
-pe_values_end(pe_accumulator *a)
+pe_key_sums_end(pe_accumulator *a)
 {
-	pe_sums_free(&a->summed);
-	pe_tables_free(&a->tables);
+	pe_tables_end(a);
 	pe_keys_end(a);
 }
 

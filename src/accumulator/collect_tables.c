@@ -64,7 +64,7 @@ pe_gathered_begin(pe_accumulator *a)
 	g->coordinate = pe_alloc(coordinates(&a->tables) + places(&a->tables), sizeof(int32_t));
 	g->place = g->coordinate + coordinates(&a->tables);
 	g->counts = pe_alloc(PE_GATHERED_ROWS, sizeof(*g->counts));
-	if (a->reading != PE_READ_SUMS)
+	if (!pe_accumulator_sums(a))
 		return;
 	g->weight = pe_alloc(numbers_memory(a->summed.numbers), 1);
 	g->has = (uint64_t *) (g->weight + PE_GATHERED_ROWS);
@@ -182,14 +182,14 @@ add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *
 {
 	pe_gathered *g = &a->gathered;
 	int64_t    *count = a->count + a->tables.first[t];
-	const pe_sum *sum = a->reading == PE_READ_SUMS ? &a->summed.sum[t] : NULL;
+	const pe_sum *sum = pe_accumulator_sums(a) ? &a->summed.sum[t] : NULL;
 
-	if (a->reading != PE_READ_SUMS)
+	if (sum == NULL)
 	{
 		count_rows(place, coordinate, stride, g->counts, g->rows, count);
 		return;
 	}
-	if (pe_sum_is_by_unit(sum) && a->has_cut)
+	if (pe_sum_is_by_unit(sum) && pe_accumulator_cuts(a))
 		return;					/* they are counted from what is known of each unit */
 	pe_sum_weigh(&a->summed, sum, g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
 	if (sum->kind == PE_SUM_GRID)

@@ -38,6 +38,7 @@ extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_key_sums_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_values_begin(pe_accumulator *a, const char *bytes, size_t size);
 
 /* Each wipes and frees what belongs to its reading, as far as it was begun; tables: of several, and of sums. */
@@ -46,7 +47,7 @@ extern void pe_tables_end(pe_accumulator *a);
 extern void pe_model_end(pe_accumulator *a);
 extern void pe_affine_end(pe_accumulator *a);
 extern void pe_keys_end(pe_accumulator *a);
-extern void pe_values_end(pe_accumulator *a);
+extern void pe_key_sums_end(pe_accumulator *a);
 
 /* What kinds with rows of units have in common until they are cut: collect_cells.c. */
 extern void pe_collected_units_settle(pe_accumulator *a);

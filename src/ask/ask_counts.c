@@ -142,6 +142,28 @@ pe_counts_mean_variance(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
+void
+pe_counts_refuse_tables(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the tables that the request needs have too many cells together"),
+			 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
+			 errhint("Ask for fewer attributes at a time.")));
+}
+
+void
+pe_counts_check_tables(const pe_dataset *dataset, const pe_tables *tables, size_t more)
+{
+	if (dataset->unit != NULL && pe_tables_product(tables) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the attributes have too many cells together for a dataset with a unit"),
+				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
+				 errhint("Ask for fewer attributes at a time.")));
+	pe_check_memory(pe_door_tables_memory(tables, -1) + more);
+}
+
 /* The tables that blocks are measured from. */
 static void
 find_tables(pe_aggregation *g)
@@ -150,18 +172,8 @@ find_tables(pe_aggregation *g)
 	pe_tables  *tables = palloc0(sizeof(*tables));
 
 	if (!pe_blocks_tables(blocks, tables))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the tables that the request needs have too many cells together"),
-				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
-				 errhint("Ask for fewer attributes at a time.")));
-	if (g->asked.dataset->unit != NULL && pe_tables_product(tables) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the attributes have too many cells together for a dataset with a unit"),
-				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
-				 errhint("Ask for fewer attributes at a time.")));
-	pe_check_memory(pe_door_tables_memory(tables, -1) + pe_blocks_apply_memory(blocks));
+		pe_counts_refuse_tables();
+	pe_counts_check_tables(g->asked.dataset, tables, pe_blocks_apply_memory(blocks));
 	g->question.kind = PE_COUNT_TABLES;
 	g->question.tables.strategy = &g->space[0].kept.strategy;
 	g->question.tables.tables = tables;

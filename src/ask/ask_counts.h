@@ -53,6 +53,12 @@ extern double *pe_counts_variances(pe_aggregation *counts);
  */
 extern void pe_counts_check_nonnegative(const pe_aggregation *counts);
 
+/* 54000: tables have too many cells. */
+extern void pe_counts_refuse_tables(void) __attribute__((noreturn));
+
+/* 54000 or 53200 if tables cannot be read, with so many bytes more. */
+extern void pe_counts_check_tables(const pe_dataset *dataset, const pe_tables *tables, size_t more);
+
 /* 54000 if all queries are too many to be returned. */
 extern void pe_counts_check_rows(const pe_workload *workload);
 

@@ -1248,23 +1248,27 @@ table_of_part(const pe_aggregation *g, int i)
 	return best >= 0 ? 1 + best : 1 + PE_MAX_SUMS + g->source[i].space;
 }
 
-/* Of what is above and below of one number, of the same rows, the first sum; else 0. */
+/* Of what divides the bound of one number, of the same rows, the first sum; else 0. */
 static int32
 pair_of_part(const pe_aggregation *g, int i)
 {
 	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			first = g->source[i].sum;
+	int			members = 0;
 
-	if (g->asked.ask.accounting != PE_PURE || (sum->kind != PE_SUM_ABOVE && sum->kind != PE_SUM_BELOW))
+	if (g->asked.ask.accounting != PE_PURE || pe_sum_degree(sum) == 0)
 		return 0;
 	for (int j = 0; j < g->parts; j++)
 	{
 		const pe_sum *other = &g->needed.sum[g->source[j].sum];
 
-		if (other->kind == PE_SUM_ABOVE + PE_SUM_BELOW - sum->kind && other->a == sum->a &&
-			sum_of_part(g, j).needs == sum_of_part(g, i).needs && g->source[j].space == g->source[i].space)
-			return 1 + Min(g->source[i].sum, g->source[j].sum);
+		if (pe_sum_degree(other) != pe_sum_degree(sum) || other->a != sum->a ||
+			sum_of_part(g, j).needs != sum_of_part(g, i).needs || g->source[j].space != g->source[i].space)
+			continue;
+		first = Min(first, g->source[j].sum);
+		members++;
 	}
-	return 0;
+	return members > 1 ? 1 + first : 0;
 }
 
 /* How many parts a sum is measured in. */
@@ -1294,11 +1298,6 @@ check_shares(const pe_aggregation *g)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("share does not go with a workload that does not determine the total"),
 				 errhint("Add a term: %s + total.", s->workload.canonical)));
-	if (s->kept.strategy.blocks != NULL && !pe_aggregation_blocks_tell_total(g, s))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("share does not go with a workload whose total follows from several tables"),
-				 errhint("Ask for count(*) with total in the workload, and divide.")));
 }
 
 static void
@@ -1422,7 +1421,6 @@ drop_unshared(pe_aggregation *g)
 	g->parts = kept;
 	if (kept == 1)
 		g->part[0].share = PE_WHOLE_SHARE;
-	check_sensitivity(pe_plan_find_apart(g->part, kept, &g->rules, g->asked.ask.accounting));
 }
 
 /* The attributes of the domain for those of a space: attribute a of it is the a-th that its set has. */
@@ -1651,12 +1649,16 @@ pe_aggregation_check_max_stderr(const pe_aggregation *g)
 						 "beforehand.")));
 }
 
+/* N of the parts is found there, which takes seconds of thousands of columns. */
 static pe_plan_status
 make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 {
 	pe_plan_sums sums = {g->parts, g->part, g->rules, 0, scale};
+	pe_plan_status status = pe_plan_of_sums(ask, &sums, &g->asked.plan);
 
-	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
+	if (status == PE_PLAN_MADE)
+		pe_plan_tell_apart(g->asked.plan, g->part);
+	return status;
 }
 
 /*
@@ -1795,6 +1797,25 @@ is_histogram(const pe_aggregation *g)
 	return g->aggregates == 1 && strcmp(g->text[0], "count(*)") == 0;
 }
 
+/* What is measured follows from it, beside the texts of the aggregates. */
+static void
+add_measured(StringInfo text, const pe_aggregation *g)
+{
+	pe_complete_add(text, &g->complete);
+	add_never_null(text, g);
+	add_opens(text, g);
+	if (pe_aggregation_counts_units(g))
+		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	pe_formulas_add_text(text, g);
+}
+
+void
+pe_aggregation_add_text(StringInfo text, pe_aggregation *g)
+{
+	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
+	add_measured(text, g);
+}
+
 static char *
 canonical_text(pe_aggregation *g, char **names)
 {
@@ -1802,12 +1823,7 @@ canonical_text(pe_aggregation *g, char **names)
 
 	pe_text_begin_measurement(&text, &g->asked, g->text, g->aggregates, names, g->groups,
 							  pe_text_of_workload(&g->space[0].workload, g->columns, g->groups), g->predicate);
-	pe_complete_add(&text, &g->complete);
-	add_never_null(&text, g);
-	add_opens(&text, g);
-	if (pe_aggregation_counts_units(g))
-		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	pe_formulas_add_text(&text, g);
+	add_measured(&text, g);
 	pe_text_end(&text, &g->asked, pe_aggregation_method(g));
 	return text.data;
 }
@@ -1845,8 +1861,8 @@ pe_aggregation_strategies(const pe_aggregation *g)
 	return all;
 }
 
-static void
-name_strategies(pe_aggregation *g, pe_charge_request *charge)
+void
+pe_aggregation_name_strategies(const pe_aggregation *g, pe_charge_request *charge)
 {
 	pe_strategies all = pe_aggregation_strategies(g);
 
@@ -1870,6 +1886,22 @@ fill_sums(pe_aggregation *g)
 		question->sums.column_of[i] = g->space[g->source[i].space].column_of;
 }
 
+const pe_question *
+pe_aggregation_ask(pe_aggregation *g)
+{
+	pe_question *question = &g->question;
+
+	question->dataset = g->asked.dataset;
+	question->columns = pe_formula_columns(g);
+	question->domain = g->domain;
+	question->predicate = g->selection;
+	if (pe_aggregation_is_counts(g))
+		pe_counts_ask(g);
+	else
+		fill_sums(g);
+	return question;
+}
+
 static void
 fill_question(pe_aggregation *g)
 {
@@ -1879,14 +1911,7 @@ fill_question(pe_aggregation *g)
 
 	for (int i = 0; i < g->groups; i++)
 		names[i] = pe_column_text(&g->columns[i]);
-	question->dataset = g->asked.dataset;
-	question->columns = pe_formula_columns(g);
-	question->domain = g->domain;
-	question->predicate = g->selection;
-	if (pe_aggregation_is_counts(g))
-		pe_counts_ask(g);
-	else
-		fill_sums(g);
+	(void) pe_aggregation_ask(g);
 	question->plan = g->asked.plan;
 	question->charge = charge;
 	pe_asked_fill_charge(&g->asked, canonical_text(g, names), pe_aggregation_method(g),
@@ -1896,7 +1921,7 @@ fill_question(pe_aggregation *g)
 	charge->attributes = g->groups;
 	charge->workload = is_histogram(g) ? g->space[0].workload.canonical : NULL;
 	charge->predicate = g->predicate;
-	name_strategies(g, charge);
+	pe_aggregation_name_strategies(g, charge);
 }
 
 /* Of sums: of the cost that is resolved. */

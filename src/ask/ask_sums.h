@@ -189,6 +189,11 @@ extern pe_column *pe_aggregation_next_number(pe_aggregation *aggregation);
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
 
+/* Once it is measured: what the door reads for it, without a plan and a charge; and what a charge says of it. */
+extern const pe_question *pe_aggregation_ask(pe_aggregation *aggregation);
+extern void pe_aggregation_add_text(StringInfo text, pe_aggregation *aggregation);
+extern void pe_aggregation_name_strategies(const pe_aggregation *aggregation, pe_charge_request *charge);
+
 /* Whether any part is measured by blocks. */
 extern bool pe_aggregation_has_blocks(const pe_aggregation *aggregation);
 
@@ -261,14 +266,15 @@ extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, 
 extern const int64 *pe_aggregation_measured(pe_aggregation *aggregation, int64 release, const int64 *value,
 											int64 values, const pe_strategies *strategies);
 
+/* The strategies and the shares of then, where so many measurements of each key stand elsewhere.  Errors likewise. */
+extern void pe_aggregation_take(pe_aggregation *aggregation, int64 release, const int64 *share, int32 shares,
+								int64 rows, const pe_strategies *strategies);
+
 /* How many of them stand in front of those of a part. */
 extern int64 pe_aggregation_rows_before(const pe_aggregation *aggregation, int part);
 
 /* The shares as they were paid for; false if they cannot be. */
 extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
-
-/* Whether the total of a share, and how it varies with each group, are known of a space that is measured by blocks. */
-extern bool pe_aggregation_blocks_tell_total(const pe_aggregation *aggregation, pe_space *space);
 
 /*
  * 55000: what a release holds is not what is measured for its request now, so

@@ -6,12 +6,16 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "ask/ask_predicate.h"
 #include "ask/by_columns.h"
 #include "ask/comparisons.h"
+#include "ask/formulas.h"
 #include "ask/keys_call.h"
 #include "ask/suppress.h"
 #include "noise/interval.h"
+#include "strategy/share.h"
 #include "server/access.h"
 #include "server/arguments.h"
 #include "server/settings.h"
@@ -36,6 +40,22 @@ refuse_pure(const pe_asked *asked)
 #define LESS_DELTA 10
 #define LEAST_DELTA 1e-18
 
+/* Of the cost, what the counts of units take beside sums: they decide which keys there are. */
+#define SHARE_OF_KEYS (PE_WHOLE_SHARE / 2)
+
+static pe_plan_status
+plan_of(pe_key_call *c, const pe_plan_rules *rules)
+{
+	pe_asked   *asked = &c->asked;
+	const pe_aggregation *g = c->aggregation;
+	pe_plan_sums sums;
+
+	if (g == NULL)
+		return pe_plan_of_keys(&asked->ask, rules, c->delta, &asked->plan);
+	sums = (pe_plan_sums) {.parts = g->parts, .part = g->part, .rules = g->rules};
+	return pe_plan_of_key_sums(&asked->ask, rules, c->delta, &sums, SHARE_OF_KEYS, &asked->plan);
+}
+
 /* delta is what is charged: epsilon is meant at the budget's own. */
 static void
 make_plan(pe_key_call *c)
@@ -55,7 +75,7 @@ make_plan(pe_key_call *c)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be at least 1e-18")));
-	pe_asked_check_plan(asked, pe_plan_of_keys(&asked->ask, &rules, c->delta, &asked->plan), 1, 9e9);
+	pe_asked_check_plan(asked, plan_of(c, &rules), c->aggregation != NULL ? 2 : 1, 9e9);
 }
 
 /* The open columns; returns how many attributes stand beside them. */
@@ -121,9 +141,123 @@ canonical_text(const pe_key_call *c)
 	}
 	if (c->predicate != NULL)
 		pe_text_add(&text, "predicate", canonical_predicate(c));
+	if (c->aggregation != NULL)
+		pe_aggregation_add_text(&text, c->aggregation);
 	pe_text_end(&text, &c->asked, METHOD);
 	return text.data;
 }
+
+/* ------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------
+ */
+
+/* What is not a sum over rows, each of one cell: it has no theorem beside keys. */
+static void
+check_aggregate(const pe_aggregate *a, const char *text)
+{
+	if (a->kind == PE_AGG_COUNT || a->kind == PE_AGG_NUMBERS || a->kind == PE_AGG_RATIO)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s is not answered for values that nobody has listed", text),
+			 errdetail("Answered are counts, sums, averages and what follows from them. Nothing was charged."),
+			 errhint("Ask for it by groups of declared attributes.")));
+}
+
+/* The key is one attribute more. */
+static void
+check_aggregates(const pe_aggregation *g)
+{
+	pe_check_attributes(g->domain->attributes + g->domain->watched + 1);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		const pe_aggregate *a = &g->aggregate[i];
+
+		check_aggregate(a, g->text[i]);
+		for (int p = 0; p < 2 && a->part[p] != NULL; p++)
+			check_aggregate(a->part[p], g->text[i]);
+	}
+}
+
+/* Of the same rows, over no attributes. */
+static void
+validate_sums(pe_key_call *c)
+{
+	c->aggregation = NULL;
+	if (c->call.request.sums.aggregates == 0)
+		return;
+	c->sums_request = c->call.request;
+	c->sums_request.kind = PE_ASK_SUMS;
+	c->sums_request.attributes = 0;
+	c->aggregation = pe_aggregation_validate(&c->sums_request, !c->call.quote);
+	check_aggregates(c->aggregation);
+}
+
+static void
+measure_sums(pe_key_call *c)
+{
+	if (c->aggregation == NULL)
+		return;
+	c->aggregation->rules.by_keys = true;
+	pe_aggregation_measure(c->aggregation);
+	if (pe_aggregation_has_blocks(c->aggregation))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the aggregates have too many conditions for values that nobody has listed"),
+				 errhint("Ask for fewer at once.")));
+}
+
+/* What was measured of each key, as answers. */
+static void
+answer_sums(pe_key_call *c)
+{
+	pe_aggregation *g = c->aggregation;
+	const pe_answered_keys *keys = &c->keys;
+	const pe_charge_reply *reply = &c->call.reply;
+	pe_strategies strategies = reply->outcome == PE_REPLAYED
+		? pe_strategies_of(reply->strategy_id, reply->other, reply->others) : pe_aggregation_strategies(g);
+	pe_aggregate_noise noise;
+	double	   *estimate;
+
+	pe_aggregation_take(g, reply->release_id, keys->share, keys->shares, keys->sums, &strategies);
+	noise = pe_aggregation_noise(g, keys->nano_of_sums);
+	c->errors = pe_aggregation_errors_with(g, noise, PE_MISS);
+	c->result = pe_alloc((size_t) keys->keys * g->aggregates + 1, sizeof(*c->result));
+	c->count = pe_alloc((size_t) keys->keys * g->deciding + 1, sizeof(*c->count));
+	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	for (int32 key = 0; key < keys->keys; key++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pe_aggregation_estimate(g, &noise, keys->key[key].sum, estimate);
+		pe_aggregation_answers(g, &noise, estimate, 1, c->result + (size_t) key * g->aggregates);
+		if (g->deciding > 0)
+			memcpy(c->count + (size_t) key * g->deciding, g->count, g->deciding * sizeof(*c->count));
+	}
+	pe_free(estimate);
+}
+
+pe_aggregate_call
+pe_key_call_sums(const pe_key_call *c, int32 key)
+{
+	const pe_aggregation *g = c->aggregation;
+
+	return (pe_aggregate_call) {
+		.aggregation = c->aggregation, .result = c->result + (size_t) key * g->aggregates, .groups = 1,
+		.count = c->count + (size_t) key * g->deciding, .errors = c->errors
+	};
+}
+
+void
+pe_key_call_errors(const pe_key_call *c, double rows, double *stderr_)
+{
+	pe_aggregation_errors(c->aggregation, rows, pe_plan_nano_of_key_sums(c->asked.plan), stderr_);
+}
+
+/* ------------------------------------------------------------------
+ * The call
+ * ------------------------------------------------------------------
+ */
 
 static void
 validate_keys(pe_call *call)
@@ -138,9 +272,20 @@ validate_keys(pe_call *call)
 	pe_dataset_check_committed(asked->dataset);
 	pe_asked_choose_budget(asked, !call->quote);
 	refuse_pure(asked);
+	validate_sums(c);
+}
+
+static void
+resolve_keys(pe_call *call)
+{
+	pe_key_call *c = (pe_key_call *) call;
+
+	measure_sums(c);
 	make_plan(c);
-	pe_asked_fill_charge(asked, canonical_text(c), METHOD, 0);
-	asked->charge.predicate = canonical_predicate(c);
+	pe_asked_fill_charge(&c->asked, canonical_text(c), METHOD, 0);
+	c->asked.charge.predicate = canonical_predicate(c);
+	if (c->aggregation != NULL)
+		pe_aggregation_name_strategies(c->aggregation, &c->asked.charge);
 }
 
 static void
@@ -149,7 +294,7 @@ ask_for_keys(pe_call *call)
 	pe_key_call *c = (pe_key_call *) call;
 	const pe_key_question question = {
 		.dataset = c->asked.dataset, .columns = c->column, .opens = c->opens, .domain = c->domain,
-		.predicate = c->predicate,
+		.predicate = c->predicate, .sums = c->aggregation != NULL ? pe_aggregation_ask(c->aggregation) : NULL,
 		.plan = c->asked.plan, .charge = &c->asked.charge
 	};
 
@@ -172,7 +317,7 @@ paid_for_keys(pe_call *call)
 }
 
 static const pe_ask_kind ask_keys = {
-	.validate = validate_keys, .door = ask_for_keys, .take = take_keys, .paid = paid_for_keys
+	.validate = validate_keys, .resolve = resolve_keys, .door = ask_for_keys, .take = take_keys, .paid = paid_for_keys
 };
 
 /* Of one count: the law of the noise is public. */
@@ -205,6 +350,17 @@ pe_key_call_prepare(pe_key_call *c, bool needs_budget)
 	measure_errors(c);
 }
 
+/* It follows from the release, and how many may be in it is public. */
+static void
+tell_left_out(const pe_key_call *c)
+{
+	if (c->keys.keys == c->keys.most)
+		ereport(NOTICE,
+				(errmsg("only %d values are in the answer, and there may be more", c->keys.most),
+				 errdetail("Of those that passed the threshold some at random were left out, to keep to "
+						   "pg_epsilon.max_memory and to what a release can hold.")));
+}
+
 /* A key is a value itself: what is not shown is left out.  They stay in their order. */
 static void
 leave_out_hidden(pe_key_call *c)
@@ -223,5 +379,8 @@ void
 pe_key_call_answer(pe_key_call *c)
 {
 	pe_ask(&c->call);
+	tell_left_out(c);
 	leave_out_hidden(c);
+	if (c->aggregation != NULL)
+		answer_sums(c);
 }

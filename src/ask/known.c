@@ -464,8 +464,8 @@ part_of(const pe_aggregation *g, int i, const pe_aggregation *of)
 typedef struct known_terms
 {
 	int			terms;			/* 0: it does not follow */
-	int			part[2];
-	double		factor[2];
+	int			part[3];
+	double		factor[3];
 } known_terms;
 
 /* The part that a release measured of this sum by the cells of groups, needs as it numbers them; -1: none. */
@@ -488,6 +488,22 @@ two_terms(int first, double first_factor, int second, double second_factor)
 	return (known_terms) {first >= 0 && second >= 0 ? 2 : 0, {first, second}, {first_factor, second_factor}};
 }
 
+/* So much of each product of the distances of a number from its bounds. */
+static known_terms
+terms_of_squares(const pe_aggregation *of, int number, uint64 needs, double above, double between, double below)
+{
+	pe_sum_kind square = above > 0 ? PE_SUM_ABOVE_SQUARE : PE_SUM_BELOW_SQUARE;
+	known_terms terms = two_terms(part_of_kind(of, square, number, needs), above > 0 ? above : below,
+								  part_of_kind(of, PE_SUM_BETWEEN, number, needs), between);
+
+	if (terms.terms == 0 || above == 0 || below == 0)
+		return terms;
+	terms.part[2] = part_of_kind(of, PE_SUM_BELOW_SQUARE, number, needs);
+	terms.factor[2] = below;
+	terms.terms = terms.part[2] >= 0 ? 3 : 0;
+	return terms;
+}
+
 /* What a row needs to be counted, of rows that have a number: nothing of it where all have it. */
 static uint64
 needs_of_count(const pe_aggregation *of, int number, uint64 needs)
@@ -495,21 +511,39 @@ needs_of_count(const pe_aggregation *of, int number, uint64 needs)
 	return (of->never_null >> number & 1) != 0 ? needs & ~PE_HAS_NUMBER(number) : needs;
 }
 
-/* most + u, or most - u */
+/* most + u, or most - u: that times 2 most is a square and half of what is between. */
 static known_terms
 terms_of_side(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
 {
-	double		side = sum->kind == PE_SUM_ABOVE ? 1 : -1;
+	bool		is_above = sum->kind == PE_SUM_ABOVE;
 	uint64		needs;
 
 	for (int m = 0; m < of->needed.numbers && translate_needs(g, sum->needs, of, &needs); m++)
-		if (same_number(g, sum->a, of, m))
-			return two_terms(part_of_kind(of, PE_SUM_VALUE, m, needs), side,
-							 part_of_kind(of, PE_SUM_ONE, 0, needs_of_count(of, m, needs)), of->needed.number[m].most);
+	{
+		double		most = of->needed.number[m].most;
+		double		square = .5 / most;
+		known_terms terms;
+
+		if (!same_number(g, sum->a, of, m))
+			continue;
+		terms = two_terms(part_of_kind(of, PE_SUM_VALUE, m, needs), is_above ? 1 : -1,
+						  part_of_kind(of, PE_SUM_ONE, 0, needs_of_count(of, m, needs)), most);
+		return terms.terms > 0 ? terms
+			: terms_of_squares(of, m, needs, is_above ? square : 0, square / 2, is_above ? 0 : square);
+	}
 	return (known_terms) {0};
 }
 
-/* 1, of the first number that is measured by both sides of the same rows. */
+/* What each product counts of a row. */
+static double
+part_of_row(const pe_aggregation *of, int number)
+{
+	const pe_sum between = {.kind = PE_SUM_BETWEEN, .a = (uint8) number};
+
+	return ldexp(1. / pe_sum_bound(&of->needed, &between), -pe_sum_shift(&of->needed, &between));
+}
+
+/* 1, of the first number that is measured by both sides of the same rows, or by their products. */
 static known_terms
 terms_of_count(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation *of)
 {
@@ -522,6 +556,11 @@ terms_of_count(const pe_aggregation *g, const pe_sum *sum, const pe_aggregation 
 		known_terms terms = two_terms(part_of_kind(of, PE_SUM_ABOVE, m, of_number), each,
 									  part_of_kind(of, PE_SUM_BELOW, m, of_number), each);
 
+		if (terms.terms == 0)
+		{
+			each = part_of_row(of, m);
+			terms = terms_of_squares(of, m, of_number, each, each, each);
+		}
 		if (terms.terms > 0 && needs_of_count(of, m, of_number) == needs)
 			return terms;
 	}
@@ -1093,7 +1132,7 @@ derive_parts(look *l)
 	for (int i = 0; i < g->parts; i++)
 	{
 		known_terms terms = terms_of(g, i, of);
-		pe_known_pair *pair = palloc0(2 * sizeof(*pair));
+		pe_known_pair *pair = palloc0(lengthof(terms.part) * sizeof(*pair));
 		pe_space   *s = space_of_terms(l, i, &terms, pair);
 
 		/* what was measured without a rest may be precise enough where any is */

@@ -25,10 +25,10 @@
 /* The function of requests for tables of a study (tabulate.h). */
 #define PE_FRONT_TABLE "dp.table_one"
 
-/* What is asked for; keys, bounds and sizes (units by how many rows they have) have nothing of their own. */
+/* What is asked for; keys, bounds, trees and sizes (units by how many rows they have) have nothing of their own. */
 typedef enum pe_request_kind
 {
-	PE_ASK_COUNTS, PE_ASK_SUMS, PE_ASK_SIZES, PE_ASK_KEYS, PE_ASK_BOUNDS, PE_ASK_MODEL, PE_ASK_MINIMUM
+	PE_ASK_COUNTS, PE_ASK_SUMS, PE_ASK_SIZES, PE_ASK_KEYS, PE_ASK_BOUNDS, PE_ASK_MODEL, PE_ASK_MINIMUM, PE_ASK_TREE
 } pe_request_kind;
 
 /* As it was asked; NULL, NaN, 0 and false: not given. */

@@ -13,6 +13,7 @@
 
 #include "ask/ask_counts.h"
 #include "ask/ask_sums.h"
+#include "ask/ask_synthetic.h"
 #include "ask/known.h"
 #include "ask/rest.h"
 #include "ask/stored_release.h"
@@ -221,6 +222,7 @@ static const struct
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
+	{PE_SYNTHETIC, "holds the tables of synthetic rows", "dp.synthesize draws rows from them, free."},
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };
 

@@ -539,30 +539,6 @@ fill_mixed(const reading *r, int32 group)
  * ------------------------------------------------------------------
  */
 
-/* C 1, for the covariance C of estimates of columns: how each column varies with the total. */
-static double *
-covariance_with_total(const pe_strategy *strategy)
-{
-	size_t		n = strategy->columns;
-	double	   *with = pe_alloc(n, sizeof(double));
-	double	   *c;
-
-	if (strategy->triangle == NULL && strategy->dense == NULL)
-	{
-		for (size_t j = 0; j < n; j++)
-			with[j] = 1;
-		return with;
-	}
-	pe_check_memory(3 * n * n * sizeof(double));
-	c = pe_alloc(n * n, sizeof(double));
-	pe_strategy_covariance(strategy, c);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++)
-			with[i] += c[j * n + i];
-	pe_free(c);
-	return with;
-}
-
 /* The workload's queries of what is known of columns. */
 static double *
 queries_of_columns(const pe_space *s, const double *column)
@@ -584,49 +560,6 @@ queries_of_columns(const pe_space *s, const double *column)
 }
 
 /*
- * Of blocks the total follows from the one that sums over all attributes, and
- * every other one is independent of it: a group varies with the total as much
- * as that one is in its estimate.  False if the total needs others too.
- */
-static bool
-find_total_of_blocks(const pe_aggregation *g, pe_space *s)
-{
-	const pe_blocks *blocks = s->kept.strategy.blocks;
-	double	   *y = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
-	double	   *covariance = pe_alloc(s->workload.queries, sizeof(double));
-	double		variance = 0;
-	double		known = 0;
-	pe_workload total;
-
-	workload_of_total(g, s, &total);
-	s->total_variance = 0;
-	pe_blocks_variance(blocks, &total, &s->total_variance);
-	for (int32 b = 0; b < blocks->blocks; b++)
-		if (pe_blocks_set(blocks, b) == 0)
-		{
-			y[blocks->first[b]] = 1;
-			variance = pe_blocks_relative_variance(blocks, b);
-		}
-	pe_blocks_estimate(blocks, &total, y, &known);
-	pe_blocks_estimate(blocks, &s->workload, y, covariance);
-	for (int32 q = 0; q < s->workload.queries; q++)
-		covariance[q] *= known * variance;
-	s->total_covariance = covariance;
-	pe_free(y);
-	return known > 0 && fabs(known * known * variance / s->total_variance - 1) < 1e-6;
-}
-
-bool
-pe_aggregation_blocks_tell_total(const pe_aggregation *g, pe_space *s)
-{
-	bool		tell = find_total_of_blocks(g, s);
-
-	pe_free(s->total_covariance);
-	s->total_covariance = NULL;
-	return tell;
-}
-
-/*
  * The total over all cells of a sum, and how it varies with each group.  The
  * groups determine every class that they distinguish only where the strategy
  * has full rank.  It lives as long as the space.
@@ -635,19 +568,24 @@ static void
 find_total(const pe_aggregation *g, pe_space *s)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(s->variance));
+	const pe_strategy *strategy = &s->kept.strategy;
 	double	   *with;
+	pe_workload total;
 
-	if (s->kept.strategy.blocks != NULL)
+	if (strategy->blocks != NULL)
 	{
-		if (!find_total_of_blocks(g, s))
-			elog(ERROR, "the error of the total of a share cannot be told");
+		workload_of_total(g, s, &total);
+		s->total_covariance = pe_alloc(s->workload.queries, sizeof(double));
+		pe_blocks_covariance_with_total(strategy->blocks, &s->workload, s->total_covariance);
+		pe_blocks_covariance_with_total(strategy->blocks, &total, &s->total_variance);
 		MemoryContextSwitchTo(old);
 		return;
 	}
-	with = covariance_with_total(&s->kept.strategy);
+	pe_check_memory(3 * (size_t) strategy->columns * strategy->columns * sizeof(double));
+	with = pe_strategy_covariance_with_total(strategy);
 	s->total_covariance = queries_of_columns(s, with);
 	s->total_variance = 0;
-	for (int32 j = 0; j < s->kept.strategy.columns; j++)
+	for (int32 j = 0; j < strategy->columns; j++)
 		s->total_variance += with[j];
 	pe_free(with);
 	MemoryContextSwitchTo(old);
@@ -1554,6 +1492,17 @@ pe_aggregation_measured(pe_aggregation *g, int64 release, const int64 *value, in
 {
 	load_strategies(g, strategies);
 	return read_shares(g, release, value, values);
+}
+
+void
+pe_aggregation_take(pe_aggregation *g, int64 release, const int64 *share, int32 shares, int64 rows,
+					const pe_strategies *strategies)
+{
+	load_strategies(g, strategies);
+	if (rows != pe_aggregation_rows_before(g, g->parts) || shares != shares_in_front(g))
+		pe_aggregation_refuse_earlier(release);
+	if (shares > 0 && !pe_aggregation_take_shares(g, share))
+		refuse_payload(release);
 }
 
 /* What a release says of all queries, and with what noise. */

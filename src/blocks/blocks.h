@@ -225,6 +225,12 @@ extern int32_t pe_blocks_undetermined(const pe_blocks *blocks, const pe_workload
 extern void pe_blocks_estimate(const pe_blocks *blocks, const pe_workload *workload, const double *y, double *estimate);
 extern void pe_blocks_variance(const pe_blocks *blocks, const pe_workload *workload, double *variance);
 
+/*
+ * The covariance of each query with the total over all cells, which the blocks determine, in units of
+ * pe_blocks_relative_variance.
+ */
+extern void pe_blocks_covariance_with_total(const pe_blocks *blocks, const pe_workload *workload, double *covariance);
+
 /* Bytes that these take at most, and what is determined, besides y and their results. */
 extern size_t pe_blocks_estimate_memory(const pe_blocks *blocks, const pe_workload *workload);
 

@@ -312,6 +312,71 @@ pe_blocks_variance(const pe_blocks *blocks, const pe_workload *workload, double 
 }
 
 /* ------------------------------------------------------------------
+ * With the total
+ *
+ * Weights that are 1 in every cell have no part orthogonal to a centre.  So the
+ * total follows from the one block that sums over all axes with a centre, and is
+ * t'y_b, t = (x) M_a^+'1 over the axes without.  A query e'y varies with it as
+ * e_b't times the variance of y_b: as the answer to it, of t times that variance.
+ * ------------------------------------------------------------------
+ */
+
+/* M^+'1 = M C 1 */
+static double *
+total_along(const pe_axis *axis, int matrix)
+{
+	const pe_strategy *strategy = &axis->matrix[matrix].strategy;
+	int32_t		rows = strategy->rows;
+	double	   *with = pe_strategy_covariance_with_total(strategy);
+	double	   *entries;
+	double	   *weight;
+
+	if (pe_axis_is_diagonal(axis, matrix))
+		return with;
+	entries = pe_la_vector(pe_la_size(rows, axis->cells));
+	weight = pe_la_vector((size_t) rows);
+	pe_strategy_matrix(strategy, entries);
+	/* by rows: the transpose of a matrix by columns */
+	pe_la_gemv(true, axis->cells, rows, 1, entries, axis->cells, with, 0, weight);
+	pe_free(entries);
+	pe_free(with);
+	return weight;
+}
+
+/* t times the variance of the block. */
+static void
+put_total(const pe_blocks *blocks, int32_t block, double *y)
+{
+	size_t		count = 1;
+
+	y[0] = pe_blocks_relative_variance(blocks, block);
+	for (int a = 0; a < blocks->axes; a++)
+	{
+		int			matrix = pe_blocks_choice(blocks, block, a);
+		size_t		rows = matrix >= 0 ? (size_t) pe_axis_rows(&blocks->axis[a], matrix) : 1;
+		double	   *weight = matrix >= 0 ? total_along(&blocks->axis[a], matrix) : NULL;
+
+		/* from behind: no number is written over before it is read */
+		for (size_t i = count * rows; weight != NULL && i-- > 0;)
+			y[i] = y[i / rows] * weight[i % rows];
+		count *= rows;
+		pe_free(weight);
+	}
+}
+
+void
+pe_blocks_covariance_with_total(const pe_blocks *blocks, const pe_workload *workload, double *covariance)
+{
+	double	   *y = pe_la_vector((size_t) blocks->first[blocks->blocks]);
+
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		if (pe_blocks_centred_axes(blocks, b) == 0)
+			put_total(blocks, b, y + blocks->first[b]);
+	pe_blocks_estimate(blocks, workload, y, covariance);
+	pe_free(y);
+}
+
+/* ------------------------------------------------------------------
  * Memory
  * ------------------------------------------------------------------
  */

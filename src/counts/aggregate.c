@@ -486,6 +486,7 @@ typedef struct collector
 	pe_aggregate *each[3 * PE_MAX_AGGREGATES];
 	bool		one_side[PE_MAX_NUMBERS];
 	bool		both_sides[PE_MAX_NUMBERS];
+	bool		squares[PE_MAX_NUMBERS];	/* of both sides, and their product */
 } collector;
 
 /* of: bits of the numbers that the sum is of; others matter where they can be absent. */
@@ -567,7 +568,6 @@ static const struct
 }			used[] = {
 	[PE_USE_N] = {PE_SUM_ONE, 0}, [PE_USE_S] = {PE_SUM_VALUE, 0}, [PE_USE_Q] = {PE_SUM_SQUARE, 0},
 	[PE_USE_S2] = {PE_SUM_VALUE, 1}, [PE_USE_Q2] = {PE_SUM_SQUARE, 1}, [PE_USE_P] = {PE_SUM_PRODUCT, 0},
-	[PE_USE_ABOVE] = {PE_SUM_ABOVE, 0}, [PE_USE_BELOW] = {PE_SUM_BELOW, 0},
 };
 
 /* ----------
@@ -588,12 +588,13 @@ is_count(const collector *c, const pe_aggregate *a)
 	return a->kind == PE_AGG_COUNT || (a->kind == PE_AGG_UNITS && c->units == 0);
 }
 
-/* The sums of an average. */
+/* The sums of an average, and of a variance. */
 #define AVERAGED (1u << PE_USE_N | 1u << PE_USE_S)
+#define SPREAD (AVERAGED | 1u << PE_USE_Q)
 
-/* Whether a number is summed, or averaged, and nothing else is made of it. */
+/* Whether a number is summed, or something is made of these sums of it, and nothing else. */
 static bool
-all_are(const collector *c, int n, bool averages)
+all_are(const collector *c, int n, unsigned uses)
 {
 	bool		any = false;
 
@@ -604,7 +605,7 @@ all_are(const collector *c, int n, bool averages)
 		if (!is_of_number(a, n))
 			continue;
 		any = true;
-		if (a->form->columns != 1 || !(is_linear(a->form) || (averages && a->form->uses == AVERAGED)))
+		if (a->form->columns != 1 || !(is_linear(a->form) || (a->form->uses & ~uses) == 0))
 			return false;
 	}
 	return any;
@@ -655,7 +656,7 @@ find_one_side(collector *c, pe_basis basis)
 	bool		again = true;
 
 	for (int n = 0; n < c->sums->numbers; n++)
-		c->one_side[n] = all_are(c, n, false) && (c->sums->number[n].lower == 0 || c->sums->number[n].upper == 0);
+		c->one_side[n] = all_are(c, n, 0) && (c->sums->number[n].lower == 0 || c->sums->number[n].upper == 0);
 	while (again)
 	{
 		again = false;
@@ -677,9 +678,14 @@ find_both_sides(collector *c)
 		if (c->each[i]->kind == PE_AGG_SHARE)
 			return;
 	for (int n = 0; n < c->sums->numbers; n++)
-		c->both_sides[n] = !c->one_side[n] && all_are(c, n, true);
-	if (numbers_with(c, c->both_sides) > MOST_BOTH_SIDES)
-		memset(c->both_sides, 0, sizeof(c->both_sides));
+	{
+		c->both_sides[n] = !c->one_side[n] && all_are(c, n, AVERAGED);
+		c->squares[n] = !c->one_side[n] && !c->both_sides[n] && all_are(c, n, SPREAD);
+	}
+	if (numbers_with(c, c->both_sides) + numbers_with(c, c->squares) <= MOST_BOTH_SIDES)
+		return;
+	memset(c->both_sides, 0, sizeof(c->both_sides));
+	memset(c->squares, 0, sizeof(c->squares));
 }
 
 static void
@@ -705,7 +711,8 @@ counted_by(const collector *c, const pe_aggregate *a)
 	{
 		const pe_aggregate *b = c->each[i];
 
-		if (b->kind == PE_AGG_NUMBERS && c->both_sides[b->number[0]] && needs_of(c, a, 0) == needs_of(c, b, 0))
+		if (b->kind == PE_AGG_NUMBERS && (c->both_sides[b->number[0]] || c->squares[b->number[0]]) &&
+			needs_of(c, a, 0) == needs_of(c, b, 0))
 			return b;
 	}
 	return NULL;
@@ -720,19 +727,31 @@ add_sides(collector *c, pe_aggregate *a, const pe_aggregate *of, bool above, boo
 		a->sum[PE_USE_BELOW] = add_of_numbers(c, of, PE_SUM_BELOW, 0, 0);
 }
 
+static void
+add_squares(collector *c, pe_aggregate *a, const pe_aggregate *of)
+{
+	a->sum[PE_USE_ABOVE_SQUARE] = add_of_numbers(c, of, PE_SUM_ABOVE_SQUARE, 0, 0);
+	a->sum[PE_USE_BETWEEN] = add_of_numbers(c, of, PE_SUM_BETWEEN, 0, 0);
+	a->sum[PE_USE_BELOW_SQUARE] = add_of_numbers(c, of, PE_SUM_BELOW_SQUARE, 0, 0);
+}
+
 /* False if the sums of an aggregate are not those. */
 static bool
 collect_sides(collector *c, pe_aggregate *a)
 {
 	const pe_aggregate *of = is_count(c, a) ? counted_by(c, a) : a->kind == PE_AGG_NUMBERS ? a : NULL;
-	const pe_number *number = of != NULL ? &c->sums->number[of->number[0]] : NULL;
+	int			n = of != NULL ? of->number[0] : 0;
 
-	if (of == NULL || !(c->one_side[of->number[0]] || c->both_sides[of->number[0]]))
+	if (of == NULL)
 		return false;
-	if (c->both_sides[of->number[0]])
+	if (c->squares[n])
+		add_squares(c, a, of);
+	else if (c->both_sides[n])
 		add_sides(c, a, of, true, true);
+	else if (c->one_side[n])
+		add_sides(c, a, of, c->sums->number[n].lower == 0, c->sums->number[n].lower != 0);
 	else
-		add_sides(c, a, of, number->lower == 0, number->lower != 0);
+		return false;
 	return true;
 }
 
@@ -881,9 +900,36 @@ sides_of(work *w, const pe_aggregate *a, double below)
 	return plus(variable(w, a->sum[PE_USE_ABOVE]), variable(w, a->sum[PE_USE_BELOW]), below);
 }
 
+/* What is measured of it are the squares of both, and their product. */
+static bool
+has_squares(const pe_aggregate *a)
+{
+	return a->sum[PE_USE_BETWEEN] >= 0;
+}
+
+static dual
+squares_of(work *w, const pe_aggregate *a, double between, double below)
+{
+	dual		above = variable(w, a->sum[PE_USE_ABOVE_SQUARE]);
+
+	return plus(plus(above, variable(w, a->sum[PE_USE_BETWEEN]), between),
+				variable(w, a->sum[PE_USE_BELOW_SQUARE]), below);
+}
+
+/* What a row adds to all three. */
+static double
+squares_of_row(const pe_sums *sums, const pe_aggregate *a)
+{
+	const pe_sum *sum = &sums->sum[a->sum[PE_USE_BETWEEN]];
+
+	return ldexp((double) pe_sum_bound(sums, sum), pe_sum_shift(sums, sum));
+}
+
 static dual
 value_of_rows(work *w, const pe_aggregate *a)
 {
+	if (has_squares(a))
+		return scaled(squares_of(w, a, 1, 1), 1 / squares_of_row(w->sums, a));
 	if (has_both_sides(a))
 		return scaled(sides_of(w, a, 1), .5 / w->sums->number[w->sums->sum[a->sum[PE_USE_ABOVE]].a].most);
 	return variable(w, a->sum[PE_USE_N]);
@@ -899,6 +945,8 @@ use_of(int i)
 static dual
 centred_of(work *w, const pe_aggregate *a, int i)
 {
+	if (i == 0 && has_squares(a))
+		return scaled(squares_of(w, a, 0, -1), .25 / number_of(w, a, 0)->most);
 	return i == 0 && has_both_sides(a) ? scaled(sides_of(w, a, -1), .5) : variable(w, a->sum[use_of(i)]);
 }
 
@@ -942,24 +990,32 @@ value_of_second_avg(work *w, const pe_aggregate *a)
 	return mean_of(w, a, 1);
 }
 
+/* U */
+static dual
+square_of(work *w, const pe_aggregate *a, int i)
+{
+	double		most = number_of(w, a, i)->most;
+
+	if (i == 0 && has_squares(a))
+		return scaled(squares_of(w, a, -1, 1), .25);
+	return scaled(plus(variable(w, a->sum[i == 0 ? PE_USE_Q : PE_USE_Q2]), value_of_rows(w, a), most * most), .5);
+}
+
 /* U - S^2 / N of a number, in units of its step: N - 1 times the variance. */
 static dual
 squares_about_mean(work *w, const pe_aggregate *a, int i)
 {
-	double		most = number_of(w, a, i)->most;
-	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		s = variable(w, a->sum[use_of(i)]);
-	dual		q = variable(w, a->sum[i == 0 ? PE_USE_Q : PE_USE_Q2]);
-	dual		u = scaled(plus(q, n, most * most), .5);
+	dual		n = value_of_rows(w, a);
+	dual		s = centred_of(w, a, i);
 
-	return plus(u, over(times(s, s), n), -1);
+	return plus(square_of(w, a, i), over(times(s, s), n), -1);
 }
 
 /* Divided by the rows, or by one fewer. */
 static dual
 over_rows(work *w, const pe_aggregate *a, dual x, int fewer)
 {
-	dual		n = variable(w, a->sum[PE_USE_N]);
+	dual		n = value_of_rows(w, a);
 
 	n.v -= fewer;
 	return over(x, n);
@@ -1640,6 +1696,12 @@ pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estim
 			each = a + a / 2;
 		else if (sum->kind == PE_SUM_BELOW)
 			each = a - a / 2;
+		else if (sum->kind == PE_SUM_ABOVE_SQUARE)
+			each = a * a * (2 + 1. / 4 + 1. / 3);
+		else if (sum->kind == PE_SUM_BETWEEN)
+			each = 2 * a * a * (1 - 1. / 4 - 1. / 3);
+		else if (sum->kind == PE_SUM_BELOW_SQUARE)
+			each = a * a * (1. / 4 + 1. / 3);
 		else if (sum->kind == PE_SUM_SQUARE)	/* u^2 is most^2 (1/4 + 1/3) in the mean */
 			each = a * a * (2 * (1. / 4 + 1. / 3) - 1);
 		else if (sum->kind == PE_SUM_PRODUCT)

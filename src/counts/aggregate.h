@@ -37,7 +37,9 @@
  * that of sensitivity max(|lower|, |upper|), and no count is needed.  Of Laplace
  * noise both are measured for averages: N = (A + B) / (2 most), S = (A - B) / 2.
  * A row adds 2 most to both together, so that neither has to share with the
- * other (Alda and Rubinstein, The Bernstein mechanism, AAAI 2017).
+ * other (Alda and Rubinstein, The Bernstein mechanism, AAAI 2017).  For variances
+ * the sums A, C, B of the squares of both and of twice their product are measured:
+ * N = (A + C + B) / (4 most^2), S = (A - B) / (4 most), U = (A - C + B) / 4.
  *
  * Standard errors are by the delta method: the gradient at the estimates, with
  * the variances of the sums, which are independent; of a share with their
@@ -94,12 +96,13 @@ typedef enum pe_aggregate_kind
 typedef struct pe_aggregate_form pe_aggregate_form;
 
 /* The most sums that one aggregate is made of. */
-#define PE_AGG_SUMS 8
+#define PE_AGG_SUMS 11
 
 /* How an aggregate uses its sums. */
 enum
 {
-	PE_USE_N, PE_USE_S, PE_USE_Q, PE_USE_S2, PE_USE_Q2, PE_USE_P, PE_USE_ABOVE, PE_USE_BELOW
+	PE_USE_N, PE_USE_S, PE_USE_Q, PE_USE_S2, PE_USE_Q2, PE_USE_P, PE_USE_ABOVE, PE_USE_BELOW, PE_USE_ABOVE_SQUARE,
+	PE_USE_BETWEEN, PE_USE_BELOW_SQUARE
 };
 
 /* What numbers are measured as where that is better than 1 and u. */
@@ -107,7 +110,8 @@ typedef enum pe_basis
 {
 	PE_BASIS_CENTRED,			/* never */
 	PE_BASIS_ONE_SIDE,			/* sums of numbers with a bound at 0: the distance from it, without a count */
-	PE_BASIS_BOTH_SIDES			/* and, of Laplace noise, sums and averages: the distances from both bounds */
+	PE_BASIS_BOTH_SIDES			/* and, of Laplace noise, sums, averages and variances: the distances from both
+								 * bounds, or their products */
 } pe_basis;
 
 typedef struct pe_aggregate

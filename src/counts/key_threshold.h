@@ -31,6 +31,25 @@
  * Desfontaines, Voss, Gipson and Mandayam (PoPETs 2022), with Gaussian noise of
  * Swanberg et al. (PoPETs 2023).
  *
+ * Sums of the keys.  Of every key that passes, y = A x + noise may be released
+ * besides, x being sums over its rows (plan/plan_measurement.c), for a share of
+ * rho: rho_k for the counts of units above, and rho_s = rho - rho_k for all
+ * sums, whose own shares add up to at most 1 in any one row.
+ *
+ * The set S of keys that pass is released, and the sums are about S alone: rows
+ * of other keys do not count.  For any fixed S a unit adds at most k rows to
+ * them in all, any keys that it has, as a cut of its own rows leaves no more
+ * (domain/units.h); that cut is apart from the one of keys, and so are the
+ * shares.  Each cell is there once for each key of S, so that one row is in one
+ * cell of one key, under add_remove as under substitute (plan_neighbours.c has
+ * two rows of different keys).  So given S the sums cost rho_s, whether a key
+ * of S is of both tables or of one alone: of a key that a table does not have
+ * all sums are 0.  With the proof above, by adaptive composition, the release
+ * costs (rho_k + rho_s, delta) (Bun and Steinke, Lemma 2.3; of Gaussian DP
+ * Smith and Thakurta, arXiv:2210.17520).  delta is charged once: nothing of a
+ * key leaves unless it passes, and whether it does is decided before any sum is
+ * read.
+ *
  * The tail is of the discrete law, and is rounded up: where sigma <= 4096 its
  * terms are added, beyond that
  *

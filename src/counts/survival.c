@@ -98,16 +98,6 @@ make_consistent(const pe_survival_counts *counts, double *x)
  * ------------------------------------------------------------------
  */
 
-/* g'C g */
-static double
-variance_of(const pe_survival_counts *counts, const double *gradient, double *work)
-{
-	int32_t		n = 2 * counts->bins;
-
-	pe_la_gemv(false, n, n, 1, counts->covariance, n, gradient, 0, work);
-	return fmax(pe_la_dot(n, gradient, work), 0);
-}
-
 /* Adds b times the gradient of r'_bin. */
 static void
 add_exposed(int32_t bins, int32_t bin, double b, double *gradient)
@@ -130,50 +120,102 @@ find_at_risk(pe_survival *s)
 	}
 }
 
-/* An estimate of something of the counts as they were released, and its standard error. */
-static double
-released(const pe_survival_counts *counts, const double *gradient, double *work, double *stderr_)
+/* C times the gradients of r and r' of one bin after the other: each from the one before. */
+typedef struct tails
 {
-	*stderr_ = sqrt(variance_of(counts, gradient, work));
-	return pe_la_dot(2 * counts->bins, gradient, counts->count);
+	const pe_survival_counts *counts;
+	double	   *at_risk;		/* of r */
+	double	   *exposed;		/* of r' */
+} tails;
+
+static void
+tails_begin(const pe_survival_counts *counts, tails *t)
+{
+	int32_t		n = 2 * counts->bins;
+
+	t->counts = counts;
+	t->at_risk = pe_la_vector(n);
+	t->exposed = pe_la_vector(n);
+	for (int32_t k = 0; k < n; k++)
+		for (int32_t i = 0; i < n; i++)
+			t->at_risk[i] += counts->covariance[(size_t) k * n + i];
+}
+
+/* Steps to a bin from the one before; once for each, from 0. */
+static void
+tails_step(tails *t, int32_t bin)
+{
+	int32_t		bins = t->counts->bins;
+	size_t		n = 2 * (size_t) bins;
+	const double *covariance = t->counts->covariance;
+
+	pe_poll();
+	for (size_t i = 0; bin > 0 && i < n; i++)
+		t->at_risk[i] -= covariance[(bin - 1) * n + i] + covariance[(bins + bin - 1) * n + i];
+	for (size_t i = 0; i < n; i++)
+		t->exposed[i] = t->at_risk[i] - covariance[(bins + bin) * n + i] / 2;
+}
+
+static void
+tails_end(tails *t)
+{
+	pe_free(t->at_risk);
+	pe_free(t->exposed);
+}
+
+/* The sum of a vector over what is at risk in a bin: its product with the gradient of r. */
+static double
+sum_at_risk(int32_t bins, int32_t bin, const double *x)
+{
+	double		sum = 0;
+
+	for (int32_t i = bin; i < bins; i++)
+		sum += x[i] + x[bins + i];
+	return sum;
+}
+
+/* Whether r' of the counts as they were released is so many standard errors above 0. */
+static bool
+is_known(const tails *t, int32_t bin)
+{
+	const pe_survival_counts *counts = t->counts;
+	int32_t		bins = counts->bins;
+	double		exposed = sum_at_risk(bins, bin, counts->count) - counts->count[bins + bin] / 2;
+	double		variance = sum_at_risk(bins, bin, t->exposed) - t->exposed[bins + bin] / 2;
+
+	return exposed > PE_SURVIVAL_KNOWN * sqrt(fmax(variance, 0));
 }
 
 /* Lower ends of the numbers at risk, and how many bins have a number that is known. */
 static void
 find_known(const pe_survival_counts *counts, pe_survival *s)
 {
-	int32_t		n = 2 * s->bins;
-	double	   *gradient = pe_la_vector(n);
-	double	   *work = pe_la_vector(n);
+	tails		t;
 	bool		known = true;
 
+	tails_begin(counts, &t);
 	for (int32_t j = 0; j < s->bins; j++)
 	{
-		double		stderr_;
-		double		value;
-
-		memset(gradient, 0, n * sizeof(double));
-		add_exposed(s->bins, j, 1, gradient);
-		value = released(counts, gradient, work, &stderr_);
-		known = known && j < s->edges && value > PE_SURVIVAL_KNOWN * stderr_ && s->exposed[j] > s->event[j];
+		tails_step(&t, j);
+		known = known && j < s->edges && is_known(&t, j) && s->exposed[j] > s->event[j];
 		s->known += known;
-		gradient[s->bins + j] = 1;
-		value = released(counts, gradient, work, &stderr_);
-		s->point[j].least_at_risk = value - counts->half * stderr_;
+		s->point[j].least_at_risk = sum_at_risk(s->bins, j, counts->count)
+			- counts->half * sqrt(fmax(sum_at_risk(s->bins, j, t.at_risk), 0));
 	}
-	pe_free(gradient);
-	pe_free(work);
+	tails_end(&t);
 }
 
-/* The gradient of -log(1 - d / r'). */
+/* The gradient of -log(1 - d / r'): by d, and by r'. */
 static void
-fill_gradient(pe_survival *s, int32_t bin)
+fill_gradient(pe_survival *s, int32_t bin, double *by_event, double *by_exposed)
 {
 	double	   *gradient = s->gradient + (size_t) bin * 2 * s->bins;
 	double		left = s->exposed[bin] - s->event[bin];
 
-	add_exposed(s->bins, bin, -s->event[bin] / (s->exposed[bin] * left), gradient);
-	gradient[bin] += 1 / left;
+	*by_event = 1 / left;
+	*by_exposed = -s->event[bin] / (s->exposed[bin] * left);
+	add_exposed(s->bins, bin, *by_exposed, gradient);
+	gradient[bin] += *by_event;
 }
 
 /* What is known of the sum of hazards up to an edge. */
@@ -228,32 +270,56 @@ fill_unknown(const pe_survival *s, int32_t bin)
 	point->upper = before->upper;
 }
 
+/* The gradient of H, and C times it. */
+typedef struct slope
+{
+	double	   *gradient;
+	double	   *product;
+} slope;
+
+/* Adds a bin; returns the variance by the noise. */
+static double
+add_to_slope(slope *g, const tails *t, pe_survival *s, int32_t bin)
+{
+	size_t		n = 2 * (size_t) s->bins;
+	double		by_event;
+	double		by_exposed;
+
+	fill_gradient(s, bin, &by_event, &by_exposed);
+	for (size_t i = 0; i < n; i++)
+	{
+		g->gradient[i] += s->gradient[bin * n + i];
+		g->product[i] += by_event * t->counts->covariance[bin * n + i] + by_exposed * t->exposed[i];
+	}
+	return fmax(pe_la_dot(n, g->gradient, g->product), 0);
+}
+
 static void
 find_curve(const pe_survival_counts *counts, pe_survival *s)
 {
 	size_t		n = 2 * (size_t) s->bins;
-	double	   *gradient = pe_la_vector(n);
-	double	   *work = pe_la_vector(n);
+	slope		g = {pe_la_vector(n), pe_la_vector(n)};
 	hazard		h = {0};
+	tails		t;
 
+	tails_begin(counts, &t);
 	s->point[0].survival = s->point[0].lower = s->point[0].upper = 1;
 	for (int32_t j = 0; j < s->known; j++)
 	{
 		double		left = s->exposed[j] - s->event[j];
 
-		fill_gradient(s, j);
-		for (size_t i = 0; i < n; i++)
-			gradient[i] += s->gradient[j * n + i];
+		tails_step(&t, j);
 		h.sum -= log1p(-s->event[j] / s->exposed[j]);
 		h.events += s->event[j];
 		h.sampling += s->event[j] / (s->exposed[j] * left);
-		h.noise = variance_of(counts, gradient, work);
+		h.noise = add_to_slope(&g, &t, s, j);
 		fill_point(counts, &h, s->exposed[j], &s->point[j + 1]);
 	}
 	for (int32_t j = s->known; j < s->edges; j++)
 		fill_unknown(s, j);
-	pe_free(gradient);
-	pe_free(work);
+	tails_end(&t);
+	pe_free(g.gradient);
+	pe_free(g.product);
 }
 
 void
@@ -332,6 +398,16 @@ fill_areas(const pe_survival *s, const double *edge, double until, double *a)
 		a[j] += at * s->point[j].survival;
 		a[j + 1] += behind * s->point[j + 1].survival;
 	}
+}
+
+/* g'C g */
+static double
+variance_of(const pe_survival_counts *counts, const double *gradient, double *work)
+{
+	int32_t		n = 2 * counts->bins;
+
+	pe_la_gemv(false, n, n, 1, counts->covariance, n, gradient, 0, work);
+	return fmax(pe_la_dot(n, gradient, work), 0);
 }
 
 /* The variance of the area up to what is known: the hazard of a bin moves all edges behind it. */

@@ -284,23 +284,22 @@ pe_key_numbers_are_sound(const pe_u128 *number, int32_t numbers)
 	return true;
 }
 
-/* Its place, or -1. */
-static int32_t
-find_number(const pe_key_names *names, pe_u128 number)
+int32_t
+pe_key_number_find(const pe_u128 *number, int32_t numbers, pe_u128 sought)
 {
 	int32_t		low = 0;
-	int32_t		high = names->numbers;
+	int32_t		high = numbers;
 
 	while (low < high)
 	{
 		int32_t		middle = low + (high - low) / 2;
 
-		if (names->number[middle] < number)
+		if (number[middle] < sought)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < names->numbers && names->number[low] == number ? low : -1;
+	return low < numbers && number[low] == sought ? low : -1;
 }
 
 /* Bytes in the order of memcmp, a prefix first. */
@@ -327,7 +326,7 @@ keep_name(pe_key_name *name, const char *bytes, size_t size)
 void
 pe_key_names_add(pe_key_names *names, pe_u128 number, const char *bytes, size_t size)
 {
-	int32_t		at = find_number(names, number);
+	int32_t		at = pe_key_number_find(names->number, names->numbers, number);
 
 	if (at >= 0)
 		keep_name(&names->name[at], bytes, size);

@@ -134,6 +134,9 @@ extern void pe_key_names_init(pe_key_names *names, const pe_u128 *number, int32_
 /* Whether numbers ascend strictly and are numbers of keys. */
 extern bool pe_key_numbers_are_sound(const pe_u128 *number, int32_t numbers);
 
+/* The place of a number among so many that ascend, or -1. */
+extern int32_t pe_key_number_find(const pe_u128 *number, int32_t numbers, pe_u128 sought);
+
 /* A key by its number and bytes: kept if the number is looked for; of two keys with one number the smaller one. */
 extern void pe_key_names_add(pe_key_names *names, pe_u128 number, const char *bytes, size_t size);
 

@@ -146,9 +146,9 @@ pe_sums_polynomials(const pe_sums *sums, const int64_t *steps, uint32_t there, i
 static int64_t
 largest_product(const pe_sums *sums, const pe_sum *sum)
 {
-	int			b = sum->kind == PE_SUM_SQUARE ? sum->a : sum->b;
+	int			b = sum->kind == PE_SUM_PRODUCT ? sum->b : sum->a;
 
-	return (int64_t) sums->number[sum->a].most * sums->number[b].most;
+	return (int64_t) sums->number[sum->a].most * sums->number[b].most * (pe_sum_degree(sum) == 2 ? 4 : 1);
 }
 
 /* x / 2^shift to the nearest whole number, halves up. */
@@ -163,7 +163,7 @@ pe_sum_shift(const pe_sums *sums, const pe_sum *sum)
 {
 	int			shift = 0;
 
-	if (sum->kind != PE_SUM_SQUARE && sum->kind != PE_SUM_PRODUCT)
+	if (sum->kind != PE_SUM_SQUARE && sum->kind != PE_SUM_PRODUCT && pe_sum_degree(sum) < 2)
 		return 0;
 	while (shortened(largest_product(sums, sum), shift) > MOST_BOUND)
 		shift++;
@@ -183,6 +183,9 @@ pe_sum_bound(const pe_sums *sums, const pe_sum *sum)
 			return 2 * (int64_t) sums->number[sum->a].most;
 		case PE_SUM_SQUARE:
 		case PE_SUM_PRODUCT:
+		case PE_SUM_ABOVE_SQUARE:
+		case PE_SUM_BETWEEN:
+		case PE_SUM_BELOW_SQUARE:
 			return shortened(largest_product(sums, sum), pe_sum_shift(sums, sum));
 		default:
 			return 1;
@@ -252,6 +255,23 @@ pe_sum_is_signed(const pe_sum *sum)
 	return sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT;
 }
 
+int
+pe_sum_degree(const pe_sum *sum)
+{
+	switch (sum->kind)
+	{
+		case PE_SUM_ABOVE:
+		case PE_SUM_BELOW:
+			return 1;
+		case PE_SUM_ABOVE_SQUARE:
+		case PE_SUM_BETWEEN:
+		case PE_SUM_BELOW_SQUARE:
+			return 2;
+		default:
+			return 0;
+	}
+}
+
 /* A condition that looks at an attribute without a cell for the row is not true. */
 uint64_t
 pe_sums_conditions(const pe_sums *sums, const int32_t *coordinate, uint64_t has)
@@ -299,6 +319,27 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 
 				for (int32_t r = 0; r < rows; r++)
 					weight[r] = (most + side * u[r]) * counted(needs, has[r], counts[r]);
+				break;
+			}
+		case PE_SUM_ABOVE_SQUARE:
+		case PE_SUM_BELOW_SQUARE:
+			{
+				const int64_t most = sums->number[sum->a].most;
+				const int64_t side = sum->kind == PE_SUM_ABOVE_SQUARE ? 1 : -1;
+
+				for (int32_t r = 0; r < rows; r++)
+					weight[r] = (((most + side * u[r]) * (most + side * u[r]) + half) >> shift) *
+						counted(needs, has[r], counts[r]);
+				break;
+			}
+		case PE_SUM_BETWEEN:
+			{
+				const int64_t most = sums->number[sum->a].most;
+				const int64_t bound = pe_sum_bound(sums, sum);
+
+				for (int32_t r = 0; r < rows; r++)
+					weight[r] = (bound - (((most + u[r]) * (most + u[r]) + half) >> shift) -
+								 (((most - u[r]) * (most - u[r]) + half) >> shift)) * counted(needs, has[r], counts[r]);
 				break;
 			}
 		case PE_SUM_SQUARE:
@@ -704,7 +745,7 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 {
 	static const uint8_t unused[sizeof(sum->unused)];
 	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID ||
-		sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW;
+		pe_sum_degree(sum) > 0;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	bool		open = sum->kind == PE_SUM_OPEN;
 	uint64_t	needs = 0;

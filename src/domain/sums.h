@@ -19,6 +19,8 @@
  *		PE_SUM_PRODUCT	u v, in units of 2^shift
  *		PE_SUM_ABOVE	most + u
  *		PE_SUM_BELOW	most - u
+ *		PE_SUM_ABOVE_SQUARE, PE_SUM_BELOW_SQUARE	their squares, in units of 2^shift
+ *		PE_SUM_BETWEEN	twice their product, in units of 2^shift
  *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *		PE_SUM_DISTINCT	1, in a table that an attribute spans whose values are counted
  *		PE_SUM_OPEN		1; what is measured is not this, but the values of an open column
@@ -32,7 +34,11 @@
  * nowhere.  Such a sum needs no condition itself.
  *
  * What is above and what is below add up to 2 most for each row, and neither is
- * below 0.
+ * below 0.  The three products of both add up to 4 most^2: to the bound, exactly,
+ * as two of them are rounded and BETWEEN is what is left.  It is not below 0: where
+ * the lesser square is rounded up to 1 or more, the other distance is at least
+ * most, and twice the product far above the two halves that rounding adds; where
+ * it is rounded to 0 the other square is at most 4 most^2.
  *
  * Each is in [-bound, bound], an integer that follows from the row and from
  * public things alone.  In units of 2^shift, so that bound is at most 2^15, it
@@ -128,6 +134,9 @@ typedef enum pe_sum_kind
 	PE_SUM_ABOVE,				/* of number a: how far it is from its lower bound, */
 	PE_SUM_BELOW,				/* and from its upper one */
 	PE_SUM_DISTINCT,			/* values of the one attribute that it needs */
+	PE_SUM_ABOVE_SQUARE,		/* products of ABOVE and BELOW of number a */
+	PE_SUM_BETWEEN,
+	PE_SUM_BELOW_SQUARE,
 	PE_SUM_OPEN					/* values of open column a */
 } pe_sum_kind;
 
@@ -214,6 +223,13 @@ extern int	pe_sum_shift(const pe_sums *sums, const pe_sum *sum);
 
 /* Whether a row can add less than 0. */
 extern bool pe_sum_is_signed(const pe_sum *sum);
+
+/*
+ * Of what divides its bound among several sums: 1 of ABOVE and BELOW, 2 of their
+ * products; 0 of others.  Of one number and the same rows, all different, they
+ * add up to at most the bound of each.
+ */
+extern int	pe_sum_degree(const pe_sum *sum);
 
 /* Whether it counts by a limit of its own for each unit, where rows of units are cut. */
 static inline bool

@@ -22,6 +22,7 @@ typedef struct cell_reader
 	pe_comparison_reader *comparison;	/* of each attribute that is one */
 	int			open;			/* the argument whose values are counted, */
 	Oid			open_type;		/* and its base type */
+	pe_key_finder *key;			/* of the first attribute, whose cell is the place of a key; NULL: it has a value */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -189,7 +190,7 @@ sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCall
 {
 	uint64		has = 0;
 
-	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	for (int a = reader->key != NULL; a < domain->attributes + domain->watched; a++)
 	{
 		int32		found = 0;
 
@@ -292,13 +293,49 @@ read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	has_value = !PG_ARGISNULL(r->open) &&
 		pe_value_bytes(r->open_type, PG_GETARG_DATUM(r->open), &room, &bytes, &size);
 	if (a->key_spec.of_units != 0)
-	{
-		pe_reader_unit(reader, &a->keys, fcinfo, unit);
-		has_value &= !PG_ARGISNULL(PE_ARG_UNIT);
-	}
+		has_value &= find_unit(reader, a, fcinfo, unit);
 	old = MemoryContextSwitchTo(reader->context);
 	pe_accumulator_add_value(a, unit, &row, has_value ? bytes : "", has_value ? size : 0, has_value);
 	MemoryContextSwitchTo(old);
+}
+
+/* ---- sums of keys ---- */
+
+/* A row whose key is none of those that are summed up stands in the first cell, and does not count. */
+static void
+sum_row_of_key(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, pe_sum_row *row)
+{
+	int32		place = pe_key_finder_find(reader->key, acc, fcinfo);
+	const uint64 drops = (uint64) (acc->summed.dropping & ~UINT32_C(1)) * PE_HAS_ATTRIBUTE(0);
+	uint64		has;
+
+	row->coordinate[0] = 0;
+	has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
+	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) &
+		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo) & (place >= 0);
+	row->has = pe_sums_conditions(&acc->summed, row->coordinate, has | PE_HAS_ATTRIBUTE(0)) |
+		sum_numbers(reader, acc, fcinfo, row->number);
+	row->coordinate[0] = placed(place);
+}
+
+static void
+read_key_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+
+	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	pe_accumulator_add_sum_row(a, &row);
+}
+
+static void
+read_key_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+	uint64		unit[2];
+
+	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	row.counts &= find_unit(reader, a, fcinfo, unit);
+	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
 
 /* Numbers stand behind the attributes. */
@@ -323,6 +360,9 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 			break;
 		case PE_READ_VALUES:
 			reader->reader.read = read_value;
+			break;
+		case PE_READ_KEY_SUMS:
+			reader->reader.read = pe_accumulator_cuts(acc) ? read_key_row_of_unit : read_key_row;
 			break;
 		case PE_READ_TABLES:
 		case PE_READ_PERIODS:
@@ -377,13 +417,17 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	const pe_domain *domain = &acc->domain;
 	int			attributes = domain->attributes + domain->watched;
 	int			right = PE_ARG_FIRST + attributes + pe_sums_columns(&acc->summed);
+	int			values = right - PE_ARG_FIRST + domain->comparisons;
+	bool		by_key = acc->reading == PE_READ_KEY_SUMS;
 
 	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST,
-						   right - PE_ARG_FIRST + domain->comparisons + acc->summed.opens);
+						   (by_key ? values - 1 + pe_key_values(acc) : values) + acc->summed.opens);
+	if (by_key)
+		reader->key = pe_key_finder_make(acc, fcinfo, values - 1);
 	reader->compared = right;
 	if (domain->comparisons > 0)
 		reader->comparison = palloc0(attributes * sizeof(*reader->comparison));
-	for (int a = 0; a < attributes; a++)
+	for (int a = by_key; a < attributes; a++)
 	{
 		reader->type[a] = pe_reader_type(fcinfo, PE_ARG_FIRST + a);
 		if (pe_attribute_is_comparison(&domain->attribute[a]))

@@ -39,7 +39,8 @@ typedef enum pe_question_kind
 	PE_COUNT_TABLES,			/* rows per cell of several tables, through blocks */
 	PE_COUNT_SIZES,				/* units by how many rows they have, through a strategy */
 	PE_ADD_SUMS,				/* numbers in the cells of a table for each sum, each through its own strategy */
-	PE_CHOOSE_QUANTILES			/* the one sum is a grid: so many quantiles are chosen from its counts */
+	PE_CHOOSE_QUANTILES,		/* the one sum is a grid: so many quantiles are chosen from its counts */
+	PE_MEASURE_TREE				/* rows per cell of the tables of all pairs: a tree of them is chosen and measured */
 } pe_question_kind;
 
 /* A question that has been validated: everything here is public. */
@@ -61,7 +62,7 @@ typedef struct pe_question
 		}			cells;
 		struct
 		{
-			const pe_strategy *strategy;
+			const pe_strategy *strategy;	/* of a tree: NULL */
 			const pe_tables *tables;
 		}			tables;
 		struct

@@ -104,6 +104,7 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 		case PE_READ_SUMS:
 		case PE_READ_SIZES:
 		case PE_READ_PERIODS:
+		case PE_READ_KEY_SUMS:
 		case PE_READ_VALUES:
 			reader = pe_cell_reader(a, fcinfo);
 			break;

@@ -14,7 +14,11 @@
  * becomes a call with these arguments.
  *
  * The values are those of the attributes, of a comparison its left one, then of
- * the sums, then the right ones of comparisons, then open columns whose values are counted.
+ * the sums, then the right ones of comparisons, then open columns whose values are counted.  Of a key they are its
+ * columns, then the attributes.
+ *
+ * Of keys beside which sums are read, all scans have the same values: the first column of the key, which of sums stands
+ * where their first attribute would, then all other values of the sums, then the rest of those of the key.
  *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is
@@ -68,6 +72,20 @@ static inline int
 pe_reader_arguments(const pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	return PG_NARGS() - (int) a->times.are_limited;
+}
+
+/* Of PE_READ_KEY_SUMS: what finds the key of a row, which has so many values behind its first that are none of its. */
+typedef struct pe_key_finder pe_key_finder;
+extern pe_key_finder *pe_key_finder_make(const pe_accumulator *a, FunctionCallInfo fcinfo, int beside);
+
+/* The place of a row's key; -1: it has none of them, or does not count. */
+extern int32 pe_key_finder_find(pe_key_finder *finder, const pe_accumulator *a, FunctionCallInfo fcinfo);
+
+/* How many values the key of a row is of, with the attributes. */
+static inline int
+pe_key_values(const pe_accumulator *a)
+{
+	return 1 + (int) a->key_spec.more + a->key_domain.attributes + a->key_domain.watched;
 }
 
 /* Where times are limited: whether the time of this row is among them. */

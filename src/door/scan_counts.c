@@ -128,6 +128,19 @@ release_quantiles(counting *c, pe_charge_reply *reply)
 	pe_door_store(question->plan, question->charge, c->start, stored, count, reply);
 }
 
+/* Which tables are measured, and how many numbers that are, follows from what was drawn. */
+static void
+release_tree(counting *c, pe_charge_reply *reply)
+{
+	const pe_question *question = c->question;
+	int64		values;
+	int64	   *measured = pe_plan_measure_tree(question->plan, question->tables.tables, c->counts, &values,
+												hold_interrupts);
+
+	wipe_counts(c);
+	pe_door_store(question->plan, question->charge, c->start, measured, values, reply);
+}
+
 static void
 add_up(const int64 *count, int64 cells, const int32 *column_of, int64 *columns)
 {
@@ -188,6 +201,16 @@ static pe_u128
 tables_unit_cells(const pe_question *question)
 {
 	return pe_tables_product(question->tables.tables);
+}
+
+static void
+tree_sizes(counting *c)
+{
+	const pe_tables *tables = c->question->tables.tables;
+
+	if (!pe_plan_is_of_tree(c->question->plan, tables))
+		elog(ERROR, "the plan was made for other tables than are read");
+	c->cells = tables->first[tables->tables];
 }
 
 static void
@@ -301,7 +324,8 @@ static const counted kinds[] = {
 	[PE_COUNT_TABLES] = {tables_sizes, tables_bytes, tables_unit_cells, NULL, release_measurements},
 	[PE_COUNT_SIZES] = {sizes_sizes, sizes_bytes, NULL, NULL, release_measurements},
 	[PE_ADD_SUMS] = {sums_sizes, sums_bytes, sums_unit_cells, sums_columns, release_measurements},
-	[PE_CHOOSE_QUANTILES] = {quantiles_sizes, sums_bytes, sums_unit_cells, NULL, release_quantiles}
+	[PE_CHOOSE_QUANTILES] = {quantiles_sizes, sums_bytes, sums_unit_cells, NULL, release_quantiles},
+	[PE_MEASURE_TREE] = {tree_sizes, tables_bytes, tables_unit_cells, NULL, release_tree}
 };
 
 /* ------------------------------------------------------------------

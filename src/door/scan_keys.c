@@ -8,6 +8,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -37,6 +38,15 @@ typedef struct finding
 	size_t		passes;
 	pe_u128    *number;			/* of those that passed */
 	pe_key_names names;
+	size_t		most;			/* keys that may pass */
+
+	/* of sums */
+	pe_domain	domain;			/* the places of keys, then the attributes that sums look at */
+	pe_sums		behind;			/* the sums with the key in front */
+	pe_tables	tables;			/* likewise */
+	int64	   *sums;			/* exact, until it is wiped: by table, then by key; NULL: not read */
+	size_t		cells;			/* of all tables */
+	int64	   *measured;		/* with noise: of each key that passed, one after the other */
 } finding;
 
 /* Overwrites what is exact or secret.  What passed is noisy, and of it alone there are names. */
@@ -46,6 +56,8 @@ wipe_keys(void *argument)
 	finding    *f = argument;
 
 	pe_key_counts_free(&f->counts);
+	if (f->sums != NULL)
+		pe_wipe(f->sums, f->cells * sizeof(*f->sums));
 	if (f->cut != NULL)
 		pe_wipe(VARDATA(f->cut), sizeof(pe_cut));
 }
@@ -78,6 +90,39 @@ pe_door_divide_keys(const pe_dataset *dataset, uint64 rows, size_t memory, uint3
 	*slots = rows <= most ? Max(rows, 1) : most;
 }
 
+/* Cells of all tables for one key. */
+static size_t
+cells_of_key(const pe_question *sums)
+{
+	return (size_t) sums->sums.tables->first[sums->sums.tables->tables];
+}
+
+/* Bytes for the sums of one key: in each process a state and its bytes, here their sum, and what is measured. */
+static size_t
+bytes_of_key(const pe_question *sums, const pe_plan *plan)
+{
+	size_t		copies = 2 * (1 + (size_t) Max(max_parallel_workers_per_gather, 0)) + 3;
+
+	return copies * cells_of_key(sums) * sizeof(int64) +
+		(size_t) pe_plan_rows(plan) * (sizeof(pe_i128) + 3 * sizeof(int64));
+}
+
+/* Numbers that a release holds, for sums. */
+#define MOST_MEASURED ((size_t) 1 << 24)
+
+/* How many keys may pass. */
+static size_t
+most_keys(const pe_key_question *question, size_t memory)
+{
+	size_t		most = PE_KEYS_RELEASED;
+
+	if (question->sums == NULL)
+		return most;
+	most = Min(most, memory / bytes_of_key(question->sums, question->plan));
+	most = Min(most, (size_t) PE_MAX_TABLE_CELLS / cells_of_key(question->sums));
+	return Max(Min(most, MOST_MEASURED / (size_t) pe_plan_rows(question->plan)), 1);
+}
+
 /* Where each row is a unit, no rows of units are collected. */
 static void
 divide(finding *f)
@@ -93,6 +138,7 @@ divide(finding *f)
 		stored[i] = f->question->columns[i].name;
 	rows = pe_door_rows_at_most(dataset, stored, f->question->opens);
 	pe_door_divide_keys(dataset, rows, memory, &f->ranges, &f->slots);
+	f->most = most_keys(f->question, memory);
 	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
 
@@ -108,6 +154,24 @@ columns_of(const pe_key_question *question)
 	return question->opens + (question->domain != NULL ? question->domain->attributes + question->domain->watched : 0);
 }
 
+/* Those that sums look at. */
+static int
+columns_of_sums(const pe_key_question *question)
+{
+	const pe_question *sums = question->sums;
+
+	return sums == NULL ? 0 : sums->domain->attributes + sums->domain->watched + pe_sums_columns(sums->sums.sums) +
+		sums->domain->comparisons;
+}
+
+static void
+append_columns(StringInfo sql, const pe_column *columns, int count)
+{
+	for (int i = 0; i < count; i++)
+		appendStringInfo(sql, ", t.%s", quote_identifier(columns[i].name));
+}
+
+/* One for all readings: the values of sums stand behind the first column (reader.h). */
 static char *
 scan_statement(const pe_key_question *question, const pe_scan *scan)
 {
@@ -115,8 +179,10 @@ scan_statement(const pe_key_question *question, const pe_scan *scan)
 
 	initStringInfo(&sql);
 	pe_door_begin_statement(&sql, question->dataset, scan, true);
-	for (int i = 0; i < columns_of(question); i++)
-		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
+	append_columns(&sql, question->columns, 1);
+	if (question->sums != NULL)
+		append_columns(&sql, question->sums->columns, columns_of_sums(question));
+	append_columns(&sql, question->columns + 1, columns_of(question) - 1);
 	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
@@ -139,7 +205,7 @@ range_datum(const finding *f)
 {
 	const pe_key_spec spec = {
 		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges,
-		.more = (uint32) f->question->opens - 1, .limit = f->slots
+		.more = (uint32) f->question->opens - 1, .limit = f->slots, .beside = (uint32) columns_of_sums(f->question)
 	};
 	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec) + selection_size(f->question));
 	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
@@ -152,7 +218,10 @@ range_datum(const finding *f)
 static Datum
 names_datum(const finding *f)
 {
-	const pe_key_names_spec spec = {.more = (uint32) f->question->opens - 1, .numbers = (uint32) f->passes};
+	const pe_key_names_spec spec = {
+		.more = (uint32) f->question->opens - 1, .numbers = (uint32) f->passes,
+		.beside = (uint32) columns_of_sums(f->question)
+	};
 	size_t		size = f->passes * sizeof(pe_u128);
 	bytea	   *bytes = pe_door_specification(PE_READ_KEY_NAMES, sizeof(spec) + size + selection_size(f->question));
 	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
@@ -200,7 +269,7 @@ draw_range(finding *f)
 	pe_key_counts_fill(&f->counts, f->slots);
 	HOLD_INTERRUPTS();
 	f->passes += pe_plan_draw_keys(f->run, f->counts.entry, f->counts.entries, f->passed + f->passes,
-								   PE_KEYS_RELEASED - f->passes);
+								   f->most - f->passes);
 	RESUME_INTERRUPTS();
 	pe_key_counts_free(&f->counts);
 	MemoryContextSwitchTo(old);
@@ -243,6 +312,84 @@ read_names(finding *f, pe_scan *scan)
 	pe_door_scan(scan, take_names, f);
 }
 
+/* The places of so many keys, as bins of their numbers. */
+static pe_attribute
+places_of_keys(size_t keys)
+{
+	pe_attribute places = {
+		.key = PE_KEY_INT, .kind = PE_BINS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP,
+		.points = (int32_t) keys + 1
+	};
+
+	places.point = pe_alloc(keys + 1, sizeof(*places.point));
+	for (size_t i = 0; i <= keys; i++)
+		places.point[i].i = (int64_t) i;
+	if (pe_attribute_prepare(&places) != PE_DOMAIN_OK)
+		elog(ERROR, "the places of keys are no attribute");
+	return places;
+}
+
+/* The sums of each key that passed. */
+static void
+make_sums(finding *f)
+{
+	const pe_question *sums = f->question->sums;
+
+	f->domain = *sums->domain;
+	f->domain.attributes = 1;
+	memmove(f->domain.attribute + 1, f->domain.attribute, f->domain.watched * sizeof(pe_attribute));
+	f->domain.attribute[0] = places_of_keys(f->passes);
+	pe_sums_behind_one(sums->sums.sums, sums->sums.tables, &f->behind, &f->tables);
+	if (pe_domain_prepare(&f->domain) != PE_DOMAIN_OK || !pe_tables_span(&f->tables, &f->domain) ||
+		!pe_sums_place(&f->behind, &f->tables))
+		elog(ERROR, "the sums of keys are too large");
+	f->cells = (size_t) f->tables.first[f->tables.tables];
+	f->sums = pe_alloc(f->cells, sizeof(*f->sums));
+}
+
+static Datum
+sums_datum(const finding *f)
+{
+	const pe_key_sums_spec spec = {
+		.of_units = f->question->dataset->unit != NULL, .more = (uint32) f->question->opens - 1,
+		.numbers = (uint32) f->passes, .selection = (uint32) selection_size(f->question)
+	};
+	size_t		size = f->passes * sizeof(pe_u128);
+	bytea	   *bytes = pe_door_specification(PE_READ_KEY_SUMS, sizeof(spec) + size + spec.selection +
+											  pe_sums_size(&f->behind, &f->tables, &f->domain, NULL));
+	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
+
+	memcpy(to, &spec, sizeof(spec));
+	memcpy(to += sizeof(spec), f->number, size);
+	write_selection(f->question, to += size);
+	pe_sums_write(&f->behind, &f->tables, &f->domain, NULL, to + spec.selection);
+	return PointerGetDatum(bytes);
+}
+
+static void
+take_sums(void *argument, bytea *bytes)
+{
+	finding    *f = argument;
+
+	pe_door_add_counts(bytes, f->sums, f->cells);
+}
+
+/* Which keys have sums is known to everybody, and so is it where none has. */
+static void
+read_sums(finding *f, pe_scan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	if (f->question->sums != NULL && f->passes > 0)
+	{
+		make_sums(f);
+		MemoryContextSwitchTo(old);
+		scan->values[0] = sums_datum(f);
+		pe_door_scan_ranges(scan, f->cut, take_sums, f);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 static void
 read_rows(void *argument, pe_scan *scan)
 {
@@ -250,11 +397,56 @@ read_rows(void *argument, pe_scan *scan)
 	MemoryContext old = MemoryContextSwitchTo(f->context);
 
 	f->run = pe_plan_begin_keys(f->question->plan);
-	f->passed = pe_alloc(PE_KEYS_RELEASED, sizeof(*f->passed));
+	f->passed = pe_alloc(f->most, sizeof(*f->passed));
 	pe_key_counts_init(&f->counts, f->slots);
 	MemoryContextSwitchTo(old);
 	read_counts(f, scan);
 	read_names(f, scan);
+	read_sums(f, scan);
+}
+
+/* ------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------
+ */
+
+/* Of one key what the columns of a part's strategy have. */
+static void
+fill_part(const finding *f, int part, size_t key, int64 *to)
+{
+	const pe_question *sums = f->question->sums;
+	int32		table = sums->sums.first_table[part];
+	size_t		cells = (size_t) (f->tables.first[table + 1] - f->tables.first[table]) / f->passes;
+	const int64 *from = f->sums + f->tables.first[table] + key * cells;
+	const int32 *column_of = sums->sums.column_of[part];
+
+	for (size_t cell = 0; cell < cells; cell++)
+		if (column_of[cell] >= 0)
+			to[column_of[cell]] += from[cell];
+}
+
+/* Columns of all parts: key by key, then by part. */
+static void
+draw_sums(finding *f)
+{
+	const pe_question *sums = f->question->sums;
+	size_t		width = 0;
+	int64	   *columns;
+	int64	   *to;
+
+	for (int i = 0; i < sums->sums.parts; i++)
+		width += (size_t) pe_plan_part_columns(&sums->sums.part[i]);
+	to = columns = pe_alloc(f->passes * width, sizeof(*columns));
+	f->measured = pe_alloc(f->passes * (size_t) pe_plan_rows(f->question->plan), sizeof(*f->measured));
+	for (size_t key = 0; key < f->passes; key++)
+		for (int i = 0; i < sums->sums.parts; i++)
+		{
+			fill_part(f, i, key, to);
+			to += pe_plan_part_columns(&sums->sums.part[i]);
+		}
+	pe_plan_draw_key_sums(f->run, columns, f->passes, f->measured);
+	pe_wipe(columns, f->passes * width * sizeof(*columns));
+	pe_free(columns);
 }
 
 /* ------------------------------------------------------------------
@@ -268,6 +460,7 @@ typedef struct found_key
 	Datum		value[PE_KEY_COLUMNS];	/* of the columns' types */
 	char	   *text;
 	int64		noisy;
+	size_t		place;			/* among those that passed */
 } found_key;
 
 typedef struct key_order
@@ -359,6 +552,7 @@ find_keys(const finding *f, int32 *count)
 		if (name->bytes == NULL)
 			continue;
 		take_values(f->question, name, &key[*count]);
+		key[*count].place = i;
 		key[(*count)++].noisy = f->passed[i].value;
 	}
 	qsort_arg(key, *count, sizeof(*key), compare_keys, &order);
@@ -406,15 +600,20 @@ write_texts(const pe_key_question *question, found_key *key, int32 count)
 	pe_access_end(&access);
 }
 
-/* What a release begins with. */
+/* What a release begins with; where there are sums more, and then their shares, if there are several parts. */
 enum
 {
-	VALUE_FORMAT, VALUE_SHIFT, VALUE_THRESHOLD, VALUE_KEYS, HEAD_VALUES
+	VALUE_FORMAT, VALUE_SHIFT, VALUE_THRESHOLD, VALUE_KEYS, HEAD_VALUES,
+	VALUE_MOST = HEAD_VALUES, VALUE_NANO_OF_SUMS, VALUE_SUMS, VALUE_SHARES, HEAD_OF_SUMS
 };
 
 #define FORMAT 1
+#define FORMAT_OF_SUMS 2
 
-/* Values that a key takes: its noisy count, its length, and its bytes, eight in each, the first one highest. */
+/*
+ * Values that a key takes: its noisy count, its length, and its bytes, eight in each, the first one highest; then what
+ * was measured of its sums.
+ */
 static int64
 values_of_text(size_t size)
 {
@@ -422,7 +621,7 @@ values_of_text(size_t size)
 }
 
 static int64 *
-put_key(int64 *value, const found_key *key)
+put_key(int64 *value, const found_key *key, const int64 *sum, int64 sums)
 {
 	size_t		size = strlen(key->text);
 
@@ -436,26 +635,53 @@ put_key(int64 *value, const found_key *key)
 			word = word << 8 | (i < size ? (unsigned char) key->text[i] : 0);
 		*value++ = (int64) word;
 	}
+	for (int64 i = 0; i < sums; i++)
+		*value++ = sum[i];
 	return value;
 }
 
-static int64 *
-values_of_keys(const pe_plan *plan, const found_key *key, int32 count, int64 *values)
+/* How many parts have a share that is written. */
+static int64
+shares_of(const pe_question *sums)
 {
+	return sums->sums.parts > 1 ? sums->sums.parts : 0;
+}
+
+/* Behind the head of all releases. */
+static int64 *
+put_head_of_sums(const finding *f, int64 *value)
+{
+	const pe_question *sums = f->question->sums;
+
+	value[VALUE_FORMAT] = FORMAT_OF_SUMS;
+	value[VALUE_MOST] = (int64) f->most;
+	value[VALUE_NANO_OF_SUMS] = pe_plan_nano_of_key_sums(f->question->plan);
+	value[VALUE_SUMS] = pe_plan_rows(f->question->plan);
+	value[VALUE_SHARES] = shares_of(sums);
+	for (int i = 0; i < shares_of(sums); i++)
+		value[HEAD_OF_SUMS + i] = (int64) sums->sums.part[i].share;
+	return value + HEAD_OF_SUMS + shares_of(sums);
+}
+
+static int64 *
+values_of_keys(const finding *f, const found_key *key, int32 count, int64 *values)
+{
+	const pe_key_question *question = f->question;
+	int64		sums = question->sums != NULL ? pe_plan_rows(question->plan) : 0;
 	int64	   *value;
 	int64	   *at;
 
-	*values = HEAD_VALUES;
+	*values = question->sums != NULL ? HEAD_OF_SUMS + shares_of(question->sums) : HEAD_VALUES;
 	for (int32 i = 0; i < count; i++)
-		*values += values_of_text(strlen(key[i].text));
+		*values += values_of_text(strlen(key[i].text)) + sums;
 	value = palloc_extended(*values * sizeof(*value), MCXT_ALLOC_HUGE);
 	value[VALUE_FORMAT] = FORMAT;
-	value[VALUE_SHIFT] = pe_noise_shift(pe_plan_key_noise(plan));
-	value[VALUE_THRESHOLD] = pe_plan_key_threshold(plan);
+	value[VALUE_SHIFT] = pe_noise_shift(pe_plan_key_noise(question->plan));
+	value[VALUE_THRESHOLD] = pe_plan_key_threshold(question->plan);
 	value[VALUE_KEYS] = count;
-	at = value + HEAD_VALUES;
+	at = question->sums != NULL ? put_head_of_sums(f, value) : value + HEAD_VALUES;
 	for (int32 i = 0; i < count; i++)
-		at = put_key(at, &key[i]);
+		at = put_key(at, &key[i], f->measured + key[i].place * sums, sums);
 	return value;
 }
 
@@ -470,14 +696,44 @@ finish_keys(void *argument, bool could_be_read, pe_charge_reply *reply)
 	int64	   *value;
 	int64		values;
 
-	wipe_keys(f);
 	if (!could_be_read)
 		f->passes = 0;
+	if (question->sums != NULL && f->passes > 0)
+	{
+		HOLD_INTERRUPTS();
+		draw_sums(f);
+		RESUME_INTERRUPTS();
+	}
+	wipe_keys(f);
 	key = find_keys(f, &charge.queries);
 	write_texts(question, key, charge.queries);
-	value = values_of_keys(question->plan, key, charge.queries, &values);
+	value = values_of_keys(f, key, charge.queries, &values);
 	HOLD_INTERRUPTS();
 	pe_door_store(question->plan, &charge, f->start, value, values, reply);
+}
+
+/* All columns that are read. */
+static pe_column *
+all_columns(const pe_key_question *question)
+{
+	pe_column  *columns = palloc((columns_of(question) + columns_of_sums(question)) * sizeof(*columns));
+
+	memcpy(columns, question->columns, columns_of(question) * sizeof(*columns));
+	if (question->sums != NULL)
+		memcpy(columns + columns_of(question), question->sums->columns, columns_of_sums(question) * sizeof(*columns));
+	return columns;
+}
+
+/* The sums that are read are those that the noise was calibrated for. */
+static void
+check_sums(const pe_key_question *question)
+{
+	const pe_question *sums = question->sums;
+
+	if (sums == NULL ? pe_plan_nano_of_key_sums(question->plan) > 0
+		: sums->domain->attributes > 0 || !pe_plan_is_of_sums(question->plan, sums->sums.sums) ||
+		!pe_plan_is_by_tables(question->plan, sums->sums.sums, sums->sums.tables, sums->domain, sums->sums.column_of))
+		elog(ERROR, "the plan was made for other sums of keys than are read");
 }
 
 void
@@ -485,11 +741,13 @@ pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
 {
 	finding		f = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
-		.dataset = question->dataset, .columns = question->columns, .count = columns_of(question),
+		.dataset = question->dataset, .columns = all_columns(question),
+		.count = columns_of(question) + columns_of_sums(question),
 		.plan = question->plan, .charge = question->charge, .prepare = prepare_keys,
 		.read = read_rows, .finish = finish_keys, .wipe = wipe_keys, .argument = &f
 	};
 
+	check_sums(question);
 	f.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon keys", ALLOCSET_DEFAULT_SIZES);
 	pe_door_visit(&visit, reply);
 	pe_plan_end_keys(f.run);
@@ -512,16 +770,34 @@ refuse_values(void)
 
 /* Takes one key, and returns how many values it was. */
 static int64
-take_key(const int64 *value, int64 values, pe_answered_key *key)
+take_key(const int64 *value, int64 values, int64 sums, pe_answered_key *key)
 {
-	if (values < 2 || value[1] < 0 || value[1] > values * 8 || values_of_text(value[1]) > values)
+	if (values < 2 || value[1] < 0 || value[1] > values * 8 || values_of_text(value[1]) + sums > values)
 		refuse_values();
 	key->value = value[0];
 	key->key = palloc(value[1] + 1);
 	for (int64 i = 0; i < value[1]; i++)
 		key->key[i] = (char) ((uint64) value[2 + i / 8] >> (56 - 8 * (i % 8)));
 	key->key[value[1]] = '\0';
-	return values_of_text(value[1]);
+	key->sum = sums > 0 ? value + values_of_text(value[1]) : NULL;
+	return values_of_text(value[1]) + sums;
+}
+
+/* What is behind the head of all releases, if there are sums; returns where keys begin. */
+static int64
+take_head_of_sums(const int64 *value, int64 values, pe_answered_keys *keys)
+{
+	if (values < HEAD_OF_SUMS || value[VALUE_MOST] < 1 || value[VALUE_MOST] > PE_KEYS_RELEASED ||
+		value[VALUE_NANO_OF_SUMS] <= 0 || value[VALUE_SUMS] < 1 || value[VALUE_SUMS] > values ||
+		value[VALUE_SHARES] < 0 || value[VALUE_SHARES] > PE_MAX_SUMS ||
+		value[VALUE_SHARES] > values - HEAD_OF_SUMS)
+		refuse_values();
+	keys->most = (int32) value[VALUE_MOST];
+	keys->nano_of_sums = value[VALUE_NANO_OF_SUMS];
+	keys->sums = value[VALUE_SUMS];
+	keys->shares = (int32) value[VALUE_SHARES];
+	keys->share = value + HEAD_OF_SUMS;
+	return HEAD_OF_SUMS + keys->shares;
 }
 
 void
@@ -529,16 +805,20 @@ pe_answered_keys_read(const int64 *value, int64 values, pe_answered_keys *keys)
 {
 	int64		at = HEAD_VALUES;
 
-	if (values < HEAD_VALUES || value[VALUE_FORMAT] != FORMAT || value[VALUE_KEYS] < 0 ||
+	if (values < HEAD_VALUES || value[VALUE_FORMAT] < FORMAT || value[VALUE_FORMAT] > FORMAT_OF_SUMS ||
+		value[VALUE_KEYS] < 0 ||
 		value[VALUE_KEYS] > PE_KEYS_RELEASED ||
 		value[VALUE_SHIFT] < 0 || value[VALUE_SHIFT] > 62)
 		refuse_values();
+	*keys = (pe_answered_keys) {.most = PE_KEYS_RELEASED};
+	if (value[VALUE_FORMAT] == FORMAT_OF_SUMS)
+		at = take_head_of_sums(value, values, keys);
 	keys->shift = (int) value[VALUE_SHIFT];
 	keys->threshold = value[VALUE_THRESHOLD];
 	keys->keys = (int32) value[VALUE_KEYS];
 	keys->key = palloc((keys->keys + 1) * sizeof(*keys->key));
 	for (int32 i = 0; i < keys->keys; i++)
-		at += take_key(value + at, values - at, &keys->key[i]);
+		at += take_key(value + at, values - at, keys->sums, &keys->key[i]);
 	if (at != values)
 		refuse_values();
 }

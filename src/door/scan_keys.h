@@ -13,6 +13,12 @@
  * there; noise is drawn for all of them, whether or not there is a key.  Then one more scan, of the same
  * snapshot, reads the keys of the numbers that passed.
  *
+ * Beside keys sums may be asked for, of the rows of each key that passed.  A third reading of the same snapshot, in as
+ * many ranges of units as the first, adds up its rows by the place of their key among those.  What is done for a row is
+ * the same whether its key is among them or not.  The noise of all sums is drawn once they are all read; cost and
+ * theorem are in counts/key_threshold.h.  Then fewer keys may be released, as many as there is memory for sums of them:
+ * that follows from the request and from pg_epsilon.max_memory.
+ *
  * A key may be of several open columns, and of the cell of declared attributes: these values together are a value of
  * one column that a row has, so all of the above is about them.  Which cells there are is public; a cell
  * beside an open value is not, and passes or does not with it.
@@ -33,6 +39,7 @@ typedef struct pe_key_question
 	int			opens;
 	const pe_domain *domain;	/* of attributes whose cell is part of the key, and watched ones; NULL: none */
 	const pe_predicate *predicate;	/* NULL: every row may have a key */
+	const pe_question *sums;	/* of PE_ADD_SUMS, whose domain spans nothing, for each key; NULL: none */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_key_question;
@@ -54,12 +61,18 @@ typedef struct pe_answered_key
 {
 	char	   *key;			/* of several: an array of the cell's number, if there is one, and all texts */
 	int64		value;			/* in units of 2^-shift */
+	const int64 *sum;			/* what was measured of its sums; NULL: there are none */
 } pe_answered_key;
 
 typedef struct pe_answered_keys
 {
 	int			shift;
 	int64		threshold;		/* in the same units */
+	int64		nano_of_sums;	/* what all sums cost, */
+	int32		shares;			/* and of it their parts, of several (plan.h) */
+	const int64 *share;
+	int64		sums;			/* that are measured of each key; 0: none */
+	int32		most;			/* keys that could be released */
 	int32		keys;
 	pe_answered_key *key;		/* in the order of the column's type; texts bytewise */
 } pe_answered_keys;

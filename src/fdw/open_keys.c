@@ -223,35 +223,79 @@ tell_left_out(const pe_open_keys *k, const pe_condition *where)
 	}
 }
 
-/* A row is counted as a unit where it is one, or where each unit has one. */
-static void
-check_wanted(const pe_open_keys *k, const pe_wanted *wanted, int rows_per_unit)
+/* Whether an aggregate is the count of a key: a row counts as a unit where it is one, or where each unit has one. */
+static bool
+is_count_of_key(const pe_open_keys *k, const char *text, int rows_per_unit)
 {
-	bool		of_units = k->sight->declared->unit != NULL;
+	bool		one_row = k->sight->declared->unit == NULL || rows_per_unit <= 1;
+
+	return strcmp(text, "count(distinct unit)") == 0 || (one_row && strcmp(text, "count(*)") == 0);
+}
+
+static bool
+are_counts_of_key(const pe_open_keys *k, const pe_target_of_select *t, const List *texts, int rows_per_unit)
+{
+	const ListCell *cell;
+
+	foreach(cell, t->terms)
+		if (!is_count_of_key(k, list_nth(texts, ((const pe_summand *) lfirst(cell))->wanted), rows_per_unit))
+			return false;
+	return t->kind == PE_TARGET_SUM && t->terms != NIL;
+}
+
+static void
+want_of_key(const List *terms, bool *wanted)
+{
+	const ListCell *cell;
+
+	foreach(cell, terms)
+		wanted[((const pe_summand *) lfirst(cell))->wanted] = true;
+}
+
+static void
+renumber(List *terms, const int *place)
+{
 	ListCell   *cell;
 
-	if (wanted->texts == NIL)
-		refuse_shape(psprintf("a list of the values of \"%s\", which nobody has listed,", name_of(k, 0)),
-					 name_of(k, 0));
-	foreach(cell, wanted->texts)
-	{
-		bool		of_rows = strcmp(lfirst(cell), "count(*)") == 0;
+	foreach(cell, terms)
+		((pe_summand *) lfirst(cell))->wanted = place[((pe_summand *) lfirst(cell))->wanted];
+}
 
-		if (of_rows && of_units && rows_per_unit > 1)
-			pe_refuse_translation(psprintf("count(*) by a column whose values nobody has listed, where a unit has up "
-										   "to %d rows,", rows_per_unit),
-								  psprintf("count(DISTINCT %s) counts units.",
-										   quote_identifier(k->sight->declared->unit)));
-		if (!of_rows && strcmp(lfirst(cell), "count(distinct unit)") != 0)
-			pe_refuse_translation(psprintf("%s by a column whose values nobody has listed", (char *) lfirst(cell)),
-								  of_units ? "Answered is count(DISTINCT ...) of units."
-								  : "Answered is count(*), without FILTER.");
+/* The aggregates of a key are those that any other target is computed from. */
+static void
+find_sums(pe_open_keys *k, const pe_wanted *all, pe_target_of_select **target, int targets, int rows_per_unit)
+{
+	pe_request *request = &k->call.call.request;
+	int			count = list_length(all->texts);
+	bool	   *wanted = palloc0(count * sizeof(bool));
+	int		   *place = palloc0(count * sizeof(int));
+
+	for (int i = 0; i < targets; i++)
+	{
+		target[i]->of_key = are_counts_of_key(k, target[i], all->texts, rows_per_unit);
+		if (target[i]->of_key)
+			continue;
+		want_of_key(target[i]->terms, wanted);
+		want_of_key(target[i]->divisor, wanted);
 	}
+	request->sums.aggregate = palloc(count * sizeof(char *));
+	for (int i = 0; i < count; i++)
+		if (wanted[i])
+		{
+			place[i] = request->sums.aggregates;
+			request->sums.aggregate[request->sums.aggregates++] = list_nth(all->texts, i);
+		}
+	for (int i = 0; i < targets; i++)
+		if (!target[i]->of_key)
+		{
+			renumber(target[i]->terms, place);
+			renumber(target[i]->divisor, place);
+		}
 }
 
 void
 pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, const pe_groups *groups,
-					 const pe_wanted *wanted)
+					 const pe_wanted *wanted, pe_target_of_select **target, int targets)
 {
 	pe_request *request = &k->call.call.request;
 	int			rows_per_unit = pe_fdw_rows_per_unit(relation);
@@ -261,9 +305,12 @@ pe_open_keys_request(pe_open_keys *k, Oid relation, const pe_condition *where, c
 		pe_refuse_translation("an expression of GROUP BY over several columns, "
 							  "beside one whose values nobody has listed,",
 							  "Group by the columns, and compute with them in a query around it.");
-	check_wanted(k, wanted, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
+	if (wanted->texts == NIL)
+		refuse_shape(psprintf("a list of the values of \"%s\", which nobody has listed,", name_of(k, 0)),
+					 name_of(k, 0));
 	tell_left_out(k, where);
 	pe_request_init(request, PE_ASK_KEYS, PE_FRONT_SELECT);
+	find_sums(k, wanted, target, targets, rows_per_unit > 0 ? rows_per_unit : k->sight->declared->max_rows);
 	request->dataset = pstrdup(k->sight->dataset);
 	request->attribute = palloc((k->opens + k->besides) * sizeof(char *));
 	for (int i = 0; i < k->opens; i++)
@@ -381,6 +428,17 @@ pe_open_keys_value(const pe_open_keys *k, const TargetEntry *entry, int32 key, b
  * ------------------------------------------------------------------
  */
 
+static char *
+aggregates_text(const pe_request *request)
+{
+	Datum	   *elements = palloc(request->sums.aggregates * sizeof(Datum));
+
+	for (int i = 0; i < request->sums.aggregates; i++)
+		elements[i] = CStringGetTextDatum(request->sums.aggregate[i]);
+	return quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(
+		construct_array(elements, request->sums.aggregates, TEXTOID, -1, false, TYPALIGN_INT))));
+}
+
 char *
 pe_open_keys_request_text(const pe_open_keys *k)
 {
@@ -388,10 +446,12 @@ pe_open_keys_request_text(const pe_open_keys *k)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, request->attributes > 1 ? "keys together of (%s" : "dp.keys(%s",
-					 quote_literal_cstr(request->dataset));
+	appendStringInfo(&text, "%s(%s", request->sums.aggregates > 0 ? "keys with aggregates of "
+					 : request->attributes > 1 ? "keys together of " : "dp.keys", quote_literal_cstr(request->dataset));
 	for (int i = 0; i < request->attributes; i++)
 		appendStringInfo(&text, ", %s", quote_literal_cstr(request->attribute[i]));
+	if (request->sums.aggregates > 0)
+		appendStringInfo(&text, ", aggregates => %s", aggregates_text(request));
 	if (request->predicate != NULL)
 		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
 	if (request->cuts)
@@ -404,13 +464,27 @@ pe_open_keys_request_text(const pe_open_keys *k)
 	return text.data;
 }
 
+/* Of the first aggregate of a key; "": there is none, or it is not known. */
+static const char *
+error_of_sums(const pe_open_keys *k)
+{
+	const pe_request *request = &k->call.call.request;
+	double	   *errors;
+
+	if (request->sums.aggregates == 0)
+		return "";
+	errors = palloc(k->call.aggregation->aggregates * sizeof(double));
+	pe_key_call_errors(&k->call, 1000, errors);
+	return isnan(errors[0]) ? "" : psprintf(", of %s at most %.3g", request->sums.aggregate[0], errors[0]);
+}
+
 char *
 pe_open_keys_quote_text(const pe_open_keys *k)
 {
 	const char *unit = k->sight->declared->unit;
 	const char *counted = unit != NULL ? psprintf("count(DISTINCT %s)", quote_identifier(unit)) : "count(*)";
 
-	return psprintf("epsilon %.3g and delta %.3g, standard error of %s %.3g; a value is shown from a noisy count of "
+	return psprintf("epsilon %.3g and delta %.3g, standard error of %s %.3g%s; a value is shown from a noisy count of "
 					"%.4g on", pe_plan_epsilon(k->call.asked.plan), k->call.delta, counted, k->call.stderr_,
-					pe_key_call_threshold(&k->call));
+					error_of_sums(k), pe_key_call_threshold(&k->call));
 }

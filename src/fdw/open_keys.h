@@ -3,9 +3,10 @@
  *	  A SELECT grouped by an open column: its groups are the values that dp.keys finds.
  *
  * Nothing is asked but what dp.keys asks, with WHERE as its predicate: a value is a row of the answer where the
- * noisy count of those that have it passes the threshold, and count(*) is that noisy count.  HAVING, ORDER BY and
- * LIMIT are applied to the answer.  Several open columns, and groups of declared ones beside them, are one key
- * together: of their combinations those are found that enough rows have.
+ * noisy count of those that have it passes the threshold, and count(*) is that noisy count.  Other aggregates, and
+ * count(*) where a unit has several rows, are measured for each value in the same request (ask/keys_call.h).  HAVING,
+ * ORDER BY and LIMIT are applied to the answer.  Several open columns, and groups of declared ones beside them, are one
+ * key together: of their combinations those are found that enough rows have.
  */
 #ifndef PE_FDW_OPEN_KEYS_H
 #define PE_FDW_OPEN_KEYS_H
@@ -43,9 +44,13 @@ extern int	pe_open_text_bytes(const pe_public_open *column);
 /* Whether a target is an expression of one of the columns. */
 extern bool pe_open_keys_has(const pe_open_keys *keys, const TargetEntry *entry);
 
-/* Makes the request: of these rows, by these groups beside the columns, for these aggregates. */
+/*
+ * Makes the request: of these rows, by these groups beside the columns, for these aggregates.  Of the targets that are
+ * computed it says which are the count of a key, and others get the numbers that the aggregates of a key have.
+ */
 extern void pe_open_keys_request(pe_open_keys *keys, Oid relation, const pe_condition *where,
-								 const pe_groups *groups, const pe_wanted *wanted);
+								 const pe_groups *groups, const pe_wanted *wanted,
+								 pe_target_of_select **target, int targets);
 
 /* Charges and measures, or replays. */
 extern void pe_open_keys_answer(pe_open_keys *keys);

@@ -491,7 +491,8 @@ pe_select_translate(pe_select *s)
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
 	if (s->keys != NULL)
 	{
-		pe_open_keys_request(s->keys, s->plan->relation, s->where, s->groups, &s->wanted);
+		sort_wanted(s);
+		pe_open_keys_request(s->keys, s->plan->relation, s->where, s->groups, &s->wanted, s->target, s->computed);
 		return;
 	}
 	if (s->cube != NULL)
@@ -641,6 +642,8 @@ check_hidden(const pe_select *s)
 static void
 price_keys(pe_select *s, bool needs_budget)
 {
+	const pe_aggregation *g;
+
 	pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;
 	if (isnan(s->epsilon) || !isnan(s->max_stderr))
@@ -654,8 +657,11 @@ price_keys(pe_select *s, bool needs_budget)
 						 "error.")));
 	s->keys->call.call.request.epsilon = s->epsilon;
 	pe_key_call_prepare(&s->keys->call, needs_budget);
+	g = s->keys->call.aggregation;
 	if (!pe_public_is_same(s->sight->declared, s->keys->call.asked.dataset, s->keys->call.column,
-						   lengthof(s->keys->call.column)))
+						   lengthof(s->keys->call.column)) ||
+		(g != NULL && !pe_public_is_same(s->sight->declared, g->asked.dataset, pe_formula_columns(g),
+										 PE_MAX_COLUMNS_READ)))
 		refuse_changed(s);
 }
 
@@ -855,6 +861,18 @@ may_be_nothing(const pe_select *s, const pe_target_of_select *t, const pe_row_of
 	return isnan(r.estimate) || (!isnan(r.stderr_) && r.lower <= 0 && r.upper >= 0);
 }
 
+/* Of a key, which has one group. */
+static pe_aggregate_result
+answer_of_key(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
+{
+	pe_aggregate_call call;
+
+	if (t->of_key)
+		return pe_open_keys_sum(s->keys, t->terms, row->key);
+	call = pe_key_call_sums(&s->keys->call, row->key);
+	return answer_of(s, &call, t, row);
+}
+
 static double
 figure_of(const pe_aggregate_result *r, pe_figure figure, double hide_below)
 {
@@ -917,7 +935,7 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	double		number;
 
 	if (has_noise)
-		result = s->keys != NULL ? pe_open_keys_sum(s->keys, t->terms, row->key) : answer_of(s, &s->call, t, row);
+		result = s->keys != NULL ? answer_of_key(s, t, row) : answer_of(s, &s->call, t, row);
 	number = figure_of(&result, t->figure, s->hide_below);
 	if (has_noise && s->hide_below_all && s->keys == NULL && t->figure == PE_ESTIMATE && may_be_nothing(s, t, row))
 		number = NAN;
@@ -1132,6 +1150,7 @@ rows_of_keys(const pe_select *s)
 {
 	int64		cells;
 	const pe_row_of_select **row_of = rows_of_cells(s, &cells);
+	List	   *queries = list_make1_int(0);
 	List	   *rows = NIL;
 
 	for (int32 key = 0; key < s->keys->call.keys.keys; key++)
@@ -1146,6 +1165,7 @@ rows_of_keys(const pe_select *s)
 		row = palloc(sizeof(*row));
 		*row = *beside;
 		row->key = key;
+		row->queries = queries;
 		rows = lappend(rows, row);
 	}
 	return rows;

@@ -58,6 +58,7 @@ typedef struct pe_target_of_select
 	bool		is_linear;		/* groups that are one can be added up */
 	bool		counts;			/* of no row it is 0, not NULL */
 	bool		is_empty;		/* nothing is left to compute it of */
+	bool		of_key;			/* it is the count that a key is found by (open_keys.h) */
 	int			attribute;		/* of what is declared */
 	Oid			collation;		/* in whose order */
 	pe_condition *filter;		/* likewise */

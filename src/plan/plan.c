@@ -1,6 +1,6 @@
 /*
  * plan.c
- *	  What all kinds of plans have: the one cost, and the allowance of a run.  See plan.h.
+ *	  What all kinds of plans have: the one cost, the allowance of a run, and the draw.  See plan.h.
  */
 #include "plan/private.h"
 
@@ -43,7 +43,7 @@ pe_plan_end(pe_plan *plan, int64_t nano)
 	if (nano <= 0 || (plan->accounting == PE_PURE && (double) nano > PE_EPSILON_MAX * 1e9))
 		return PE_PLAN_COST;
 	plan->nano = nano;
-	plan->noise.nano = nano;
+	plan->noise.nano = nano - plan->nano_of_sums;
 	if (!plan->kind->serves(plan))
 		return PE_PLAN_COST;
 	plan->cost = plan->kind->cost(plan);
@@ -60,6 +60,16 @@ pe_allowance
 pe_plan_allowance(const pe_plan *plan)
 {
 	return (pe_allowance) {.accounting = plan->accounting, .left = plan->kind->drawn(plan)};
+}
+
+void
+pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void))
+{
+	pe_allowance allowance = pe_plan_allowance(plan);
+
+	if (plan->kind->measure == NULL)
+		pe_bug("a plan that is not of counts is measured");
+	plan->kind->measure(plan, &allowance, columns, exact, released, hold);
 }
 
 const pe_cost *

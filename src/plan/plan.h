@@ -22,7 +22,8 @@
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
  *	  series	sum_s L_ts A x_s with noise, for every period t of a series: plan_series.c
- *	  keys		keys that nobody has listed, above a threshold: counts/key_threshold.h
+ *	  keys		keys that nobody has listed, above a threshold, and sums of those that pass: counts/key_threshold.h
+ *	  tree		tables of attributes and of the pairs of a tree, which is chosen: counts/measured_tree.h
  *
  * Everything in a plan is public; it depends on no row.
  */
@@ -30,6 +31,7 @@
 #define PE_PLAN_PLAN_H
 
 #include "accounting/cost.h"
+#include "counts/measured_tree.h"
 #include "counts/quantile_select.h"
 #include "domain/sums.h"
 #include "domain/keys.h"
@@ -74,6 +76,11 @@ typedef struct pe_plan_rules
 	 * (PE_READ_SIZES): max_rows is 1
 	 */
 	bool		by_size;
+	/*
+	 * each cell of a measurement is there once for every key (PE_READ_KEY_SUMS):
+	 * of parts alone, no dataset declares it
+	 */
+	bool		by_keys;
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
 	pe_accounting cap;			/* which may count rho while the budget is pure */
@@ -113,8 +120,8 @@ typedef struct pe_plan_part
 	int32_t		table;
 
 	/*
-	 * > 0: of PE_PURE, two parts of one table and with one share: no row adds
-	 * less than 0 to either, or more than the bound to both together.  0: none
+	 * > 0: of PE_PURE, several parts of one table and with one share: no row adds
+	 * less than 0 to any, or more than the bound to all together.  0: none
 	 */
 	int32_t		pair;
 
@@ -205,6 +212,20 @@ extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan
  */
 extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta, pe_plan **plan);
 
+/*
+ * The same, and for every key that passes the sums: of rows alone, none of blocks.  share: of the cost, in
+ * 2^-PE_SHARE_BITS, what the counts of units take; the sums take the rest.  Their rules are the given ones, by keys.
+ */
+extern pe_plan_status pe_plan_of_key_sums(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta,
+										  const pe_plan_sums *sums, uint64_t share, pe_plan **plan);
+
+/*
+ * Of the tables of a tree: takes neighbours and max_rows from the rules, and fills in accounting and nano.
+ * PE_PLAN_REFUSED for numbers that make no sense, PE_PLAN_SHARES for a cost that cannot be divided.
+ */
+extern pe_plan_status pe_plan_of_tree(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_tree_problem *problem,
+									  pe_plan **plan, const char **what);
+
 /* Of a series as it is created: PE_PLAN_COST also where accounting is pure. */
 extern pe_plan_status pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan);
 
@@ -252,6 +273,9 @@ extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
 extern int64_t pe_plan_key_threshold(const pe_plan *plan);
 extern const pe_noise *pe_plan_key_noise(const pe_plan *plan);
 
+/* Of its cost, what the sums of keys take. */
+extern int64_t pe_plan_nano_of_key_sums(const pe_plan *plan);
+
 /* The standard deviation of the noise on counts if the plan cost nano instead. */
 extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 
@@ -265,7 +289,7 @@ extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rul
 /* Whether it adds up rows that the cut leaves: not units, values, or rows that it left out. */
 extern bool pe_plan_part_is_of_rows(const pe_plan_part *part);
 
-/* Whether a part is the second one of a pair: its share is that of the first. */
+/* Whether a part is a later one of a pair, or of several: its share is that of the first. */
 extern bool pe_plan_part_is_second(const pe_plan_part *part, int i);
 
 /*
@@ -281,6 +305,9 @@ extern bool pe_plan_shares_hold(const pe_plan_part *part, int parts);
  * (plan_neighbours.c).  False if it is beyond what is served.
  */
 extern bool pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting);
+
+/* The same of the parts that a plan was made of, as it found them. */
+extern void pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part);
 
 /*
  * The shares that minimise sum_b N cost_b / share_b (PE_PURE: of squares), where
@@ -376,6 +403,13 @@ extern int64_t pe_plan_rows(const pe_plan *plan);
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
 
+/* Whether it measures a tree of these tables: the door asks it before it charges. */
+extern bool pe_plan_is_of_tree(const pe_plan *plan, const pe_tables *tables);
+
+/* pe_tree_measure on what the plan was made for; hold as above. */
+extern int64_t *pe_plan_measure_tree(const pe_plan *plan, const pe_tables *tables, const int64_t *counts,
+									 int64_t *values, void (*hold) (void));
+
 /*
  * pe_fit_run and pe_minimum_run on what the plan was made for.  covariance, population: of fit.h, NULL if they are not
  * asked for.
@@ -401,6 +435,12 @@ typedef struct pe_released_key
 extern pe_plan_key_run *pe_plan_begin_keys(const pe_plan *plan);
 extern size_t pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots,
 								pe_released_key *passed, size_t most);
+
+/*
+ * The sums of the keys that passed, once in a run: columns as pe_plan_measure takes them, of one key after the other;
+ * released: pe_plan_rows numbers of each key, in its units.  Polls nowhere.
+ */
+extern void pe_plan_draw_key_sums(pe_plan_key_run *run, const int64_t *columns, size_t keys, int64_t *released);
 extern void pe_plan_end_keys(pe_plan_key_run *run);
 
 #endif

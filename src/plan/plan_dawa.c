@@ -1,6 +1,6 @@
 /*
  * plan_dawa.c
- *	  Plans of counts: a measurement of one part, or dawa's two steps.  See plan.h.
+ *	  Plans of counts by dawa's two steps.  See plan.h.
  */
 #include "plan/private.h"
 
@@ -60,36 +60,16 @@ pe_plan_least_dawa(void)
 	return PE_DAWA_LEAST_NANO;
 }
 
-static pe_plan_status
-plan_dawa(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan *plan)
+pe_plan_status
+pe_plan_of_dawa(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **made)
 {
+	pe_plan    *plan = *made = pe_plan_begin(&dawa_kind, ask);
+
+	plan->strategy = counts->strategy;
+	plan->rules = counts->rules;
 	plan->dawa.columns = counts->strategy->columns;
 	plan->dawa.v = counts->gram;
 	plan->dawa.neighbours = counts->rules.neighbours;
 	plan->dawa.max_rows = counts->rules.max_rows;
 	return pe_plan_end(plan, pe_plan_nano(ask, false));
-}
-
-pe_plan_status
-pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan)
-{
-	pe_plan_part whole = pe_plan_whole(counts->strategy);
-	const pe_plan_sums measured = {1, &whole, counts->rules, 0, counts->scale};
-
-	if (counts->gram == NULL)
-		return pe_plan_of_sums(ask, &measured, plan);
-	*plan = pe_plan_begin(&dawa_kind, ask);
-	(*plan)->strategy = counts->strategy;
-	(*plan)->rules = counts->rules;
-	return plan_dawa(ask, counts, *plan);
-}
-
-void
-pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void))
-{
-	pe_allowance allowance = pe_plan_allowance(plan);
-
-	if (plan->kind->measure == NULL)
-		pe_bug("a plan that is not of counts is measured");
-	plan->kind->measure(plan, &allowance, columns, exact, released, hold);
 }

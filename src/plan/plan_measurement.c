@@ -62,10 +62,11 @@
  * sqrt(N) (PE_PURE: N), one N for all of them: how far a row that becomes
  * another moves them together (plan_neighbours.c, with the proof).
  *
- * Two parts of a pair, of Laplace noise, have one share: a row adds b_1 a_j and b_2
- * a_j to them, neither below 0, and b_1 + b_2 <= B_i: together no more than one
- * part of that share does.  Under substitute it adds as much as one with a sign
- * (plan_neighbours.c).
+ * Parts of a pair, two or more of Laplace noise, have one share: a row adds b_1 a_j,
+ * b_2 a_j, ... to them, none below 0, and b_1 + b_2 + ... <= B_i: together no more
+ * than one part of that share does.  Under substitute it adds as much as one with a
+ * sign (plan_neighbours.c).  They are the distances of a number from both bounds, or
+ * the three products of these (domain/sums.h).
  *
  * Parts that count the rest of the rows of others, without some numbers, have a
  * share of what these others have: no row is in both.  So the shares need not
@@ -487,17 +488,23 @@ pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact)
 	}
 }
 
+void
+pe_plan_draw_parts(const pe_plan *plan, pe_allowance *allowance, const pe_noise_vector *vector, int64_t nano,
+				   pe_i128 *exact, int64_t *released)
+{
+	if (plan->parts == 1 && is_drawn_whole(plan->part))
+		pe_noise_draw_fine(allowance, vector->sensitivity, nano, exact, vector->count, released);
+	else
+		pe_noise_draw_vectors(allowance, vector, (size_t) plan->vectors, nano, exact, released);
+}
+
 static void
 measure_parts(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact,
 			  int64_t *released, void (*hold) (void))
 {
 	pe_plan_apply_parts(plan, columns, exact);
 	hold();
-	if (plan->parts == 1 && is_drawn_whole(plan->part))
-		pe_noise_draw_fine(allowance, plan->noise.sensitivity, plan->nano, exact, (size_t) plan->part->strategy->rows,
-						   released);
-	else
-		pe_noise_draw_vectors(allowance, plan->vector, (size_t) plan->vectors, plan->nano, exact, released);
+	pe_plan_draw_parts(plan, allowance, plan->vector, plan->nano, exact, released);
 }
 
 static const pe_plan_kind measurement_kind = {
@@ -606,6 +613,22 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 	return pe_plan_end(plan, nano);
 }
 
+pe_plan_status
+pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan)
+{
+	pe_plan_part whole = pe_plan_whole(counts->strategy);
+	const pe_plan_sums measured = {1, &whole, counts->rules, 0, counts->scale};
+
+	return counts->gram == NULL ? pe_plan_of_sums(ask, &measured, plan) : pe_plan_of_dawa(ask, counts, plan);
+}
+
+void
+pe_plan_tell_apart(const pe_plan *plan, pe_plan_part *part)
+{
+	for (int i = 0; i < plan->parts; i++)
+		part[i].apart = plan->part[i].apart;
+}
+
 /* How many tables are read for a part. */
 static int32_t
 tables_of_part(const pe_plan_part *part)
@@ -640,7 +663,7 @@ counts_no_more(const pe_plan_part *part, const pe_sum *sum)
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
-	bool		same = plan->kind == &measurement_kind || plan->series.sums != NULL;
+	bool		same = plan->kind == &measurement_kind || plan->series.sums != NULL || plan->nano_of_sums > 0;
 	int32_t		sum = 0;
 
 	for (int i = 0; same && i < plan->parts; i++)
@@ -673,17 +696,17 @@ counts_alike(const pe_plan_part *part, const pe_sums *sums, const pe_tables *tab
 	return true;
 }
 
-/* Whether two parts are what is above and below of one number, of the same rows: sums from p and from q on. */
+/* Whether two parts divide the bound of one number, of the same rows: sums from p and from q on. */
 static bool
-are_sides(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
+divide_bound(const pe_plan_part *part, const pe_sums *sums, int32_t p, int32_t q)
 {
 	for (int32_t t = 0; t < tables_of_part(part); t++, p++, q++)
 	{
 		const pe_sum *one = &sums->sum[p];
 		const pe_sum *other = &sums->sum[q];
 
-		if (one->kind + other->kind != PE_SUM_ABOVE + PE_SUM_BELOW || one->kind < PE_SUM_ABOVE ||
-			other->kind < PE_SUM_ABOVE || one->a != other->a || one->needs != other->needs)
+		if (pe_sum_degree(one) == 0 || pe_sum_degree(one) != pe_sum_degree(other) || one->kind == other->kind ||
+			one->a != other->a || one->needs != other->needs)
 			return false;
 	}
 	return true;
@@ -749,7 +772,7 @@ pe_plan_is_by_tables(const pe_plan *plan, const pe_sums *sums, const pe_tables *
 		for (int j = 0; j < plan->parts; q += tables_of_part(&part[j++]))
 			if (i != j && part[i].table > 0 && part[i].table == part[j].table &&
 				(column_of[i] != column_of[j] || !counts_alike(&part[i], sums, tables, p, q) ||
-				 (part[i].pair > 0 && part[i].pair == part[j].pair && !are_sides(&part[i], sums, p, q))))
+				 (part[i].pair > 0 && part[i].pair == part[j].pair && !divide_bound(&part[i], sums, p, q))))
 				return false;
 	}
 	return true;

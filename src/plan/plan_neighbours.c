@@ -48,11 +48,16 @@
  * in units of the largest |a_z|; S_1 N_1 + 2 S_s + S_u max(1, N_1) of blocks and of
  * more than PE_L1_PAIRS columns.
  *
- * Two parts of a pair, of PE_PURE, have one share s and one bound B, and a row adds
- * f a_z to one and g a_z to the other, 0 <= f, g and f + g <= B: without a change
- * s (f + g) |a_z| / B is at most s.  Under substitute it is largest at ends too:
- * (B, 0) and (B, 0) differ by |a_z - a_z'|, (B, 0) and (0, B) by |a_z| + |a_z'|,
- * which is the largest.  So pairs with shares S_p add S_p (|a_z| + |a_z'|).
+ * The parts of a pair, two or more of PE_PURE, have one share s and one bound B, and
+ * a row adds f_i a_z to part i, 0 <= f_i and f_1 + f_2 + ... <= B: without a change s
+ * (f_1 + f_2 + ...) |a_z| / B is at most s.  Under substitute it is at most the sum of
+ * both rows, |a_z| + |a_z'|, which (B, 0, ...) and (0, B, ...) reach.  So pairs with
+ * shares S_p add S_p (|a_z| + |a_z'|).
+ *
+ * Of keys (rules by_keys) each cell is there once for every key.  A row may go
+ * from a cell under one key to any cell under another, and the columns of two
+ * keys are orthogonal: such a pair differs by P + P' at most, of a table by twice
+ * its shares.  Two rows under one key differ as above.
  *
  * The shares of parts of rows add up to at most 1 here: none counts the rest of
  * the rows of another one (plan_measurement.c).
@@ -120,7 +125,7 @@ is_first(const pe_plan_part *part, int i)
 	return true;
 }
 
-/* The part in front that a part is the second one to; -1: none. */
+/* The first part in front that a part is in a pair with; -1: none. */
 static int
 first_of_pair(const pe_plan_part *part, int i)
 {
@@ -147,7 +152,7 @@ check_tables(const pe_plan_part *part, int parts)
 				pe_bug("a table that is measured in two ways");
 }
 
-/* Two of one table, with one bound and one share, of Laplace noise. */
+/* Two or more of one table, with one bound and one share, of Laplace noise. */
 static void
 check_pairs(const pe_plan_part *part, int parts, pe_accounting accounting)
 {
@@ -158,7 +163,7 @@ check_pairs(const pe_plan_part *part, int parts, pe_accounting accounting)
 
 		for (int j = 0; j < parts; j++)
 			members += part[i].pair > 0 && part[j].pair == part[i].pair;
-		if (members > 0 && (accounting != PE_PURE || members != 2 || part[i].is_signed))
+		if (members > 0 && (accounting != PE_PURE || members < 2 || part[i].is_signed))
 			pe_bug("a pair that cannot be");
 		if (first >= 0 && (!is_same_table(&part[i], &part[first]) || part[i].bound != part[first].bound ||
 						   part[i].share != part[first].share))
@@ -384,15 +389,22 @@ table_differs(const pe_strategy *strategy, const table_shares *s, bool pure, pe_
 
 /* Whether there is nothing but one part of rows, with the whole cost: it is drawn for its own neighbours. */
 static bool
-is_alone(const pe_plan_part *part, int parts)
+is_alone(const pe_plan_part *part, int parts, const pe_plan_rules *rules)
 {
-	return parts == 1 && part->share == PE_WHOLE_SHARE;
+	return parts == 1 && part->share == PE_WHOLE_SHARE && !rules->by_keys;
+}
+
+/* What (*) is at most where a row goes from one key to another; L2. */
+static pe_u128
+keys_differ(const table_shares *s)
+{
+	return 2 * ((pe_u128) s->one + s->with_sign + s->without_sign);
 }
 
 bool
 pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe_accounting accounting)
 {
-	bool		together = rules->neighbours == PE_SUBSTITUTE && !is_alone(part, parts);
+	bool		together = rules->neighbours == PE_SUBSTITUTE && !is_alone(part, parts, rules);
 	pe_u128		apart = 0;
 	pe_u128		shares = 0;
 
@@ -412,7 +424,7 @@ pe_plan_find_apart(pe_plan_part *part, int parts, const pe_plan_rules *rules, pe
 			continue;
 		if (!table_differs(part[i].strategy, &s, accounting == PE_PURE, &most))
 			return false;
-		apart += most;
+		apart += rules->by_keys ? larger(most, keys_differ(&s)) : most;
 	}
 	for (int i = 0; i < parts; i++)
 		part[i].apart = together && pe_plan_part_is_of_rows(&part[i])
@@ -436,8 +448,9 @@ typedef struct sharing
 {
 	const pe_plan_part *part;
 	int			parts;
-	double	   *cost;			/* of a pair both together, of the second part 0 */
+	double	   *cost;			/* of a pair all together, of later parts 0 */
 	bool		pure;
+	bool		by_keys;
 	double	   *weight;			/* of each part, before they are made to add up */
 } sharing;
 
@@ -572,6 +585,11 @@ share_table(sharing *s, int first)
 
 	if (!find_factors(s->part[first].strategy, s->pure, &t.two))
 		return -1;
+	if (s->by_keys)
+		t.two = (table_factors) {
+			larger(t.two.one, 2 * WHOLE), larger(t.two.with_sign, 2 * WHOLE), larger(t.two.without_sign, 2 * WHOLE),
+			t.two.paired
+		};
 	root = root_of(s, find_theta(&t));
 	for (int i = first; i < s->parts; i++)
 		if (shares_table(&t, i))
@@ -606,7 +624,7 @@ bool
 pe_plan_share(pe_plan_part *part, int parts, const double *cost, const pe_plan_rules *rules,
 			  pe_accounting accounting, double *least)
 {
-	sharing		s = {.part = part, .parts = parts, .pure = accounting == PE_PURE};
+	sharing		s = {.part = part, .parts = parts, .pure = accounting == PE_PURE, .by_keys = rules->by_keys};
 	double		sum = 0;
 	bool		served;
 

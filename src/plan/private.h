@@ -34,10 +34,11 @@ struct pe_plan
 	int64_t		nano;			/* what the draws are calibrated to, or divide */
 	double		delta;
 	int64_t		delta_atto;		/* of keys: charged, in 1e-18 */
+	int64_t		nano_of_sums;	/* of keys: of nano, what their sums take; 0: there are none */
 	pe_plan_rules rules;
 	const pe_strategy *strategy;	/* of dawa: the columns */
 	pe_noise	noise;			/* of the only part, or of the one that max_stderr bounds in a series */
-	int			parts;			/* of a measurement, and of a period of a series */
+	int			parts;			/* of a measurement, of a period of a series, and of the sums of a key */
 	pe_plan_part *part;
 	int32_t		vectors;		/* of all parts, those of blocks one by one */
 	pe_noise_vector *vector;
@@ -45,6 +46,7 @@ struct pe_plan
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
 	pe_quantile_problem quantiles;
+	pe_tree_problem tree;
 	pe_plan_series series;		/* time: NULL of other kinds */
 	/*
 	 * of a series: C of all of it, of what the noise is calibrated to, of what
@@ -56,6 +58,9 @@ struct pe_plan
 
 /* A plan of a kind, without a cost. */
 extern pe_plan *pe_plan_begin(const pe_plan_kind *kind, const pe_plan_ask *ask);
+
+/* The plan of counts whose gram is there. */
+extern pe_plan_status pe_plan_of_dawa(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan);
 
 /* What was asked for in nano-units, of epsilon for an (epsilon, delta) method; not of max_stderr. */
 extern int64_t pe_plan_nano(const pe_plan_ask *ask, bool approximate);
@@ -88,5 +93,9 @@ extern void pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums);
 
 /* A_i x_i of all parts, one after the other. */
 extern void pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact);
+
+/* Noise for nano on the plan's vectors, which may be longer than those of the plan: the same for several keys. */
+extern void pe_plan_draw_parts(const pe_plan *plan, pe_allowance *allowance, const pe_noise_vector *vector,
+							   int64_t nano, pe_i128 *exact, int64_t *released);
 
 #endif

@@ -37,10 +37,7 @@ typedef struct publication
 	const pe_release *release;
 	const pe_answers *answers;	/* of counts; */
 	const pe_stored_aggregates *stored; /* or of aggregates; the other is NULL */
-	int64		charge;
-	int64		rho;			/* nano */
-	int64		epsilon;		/* nano, of a pure mechanism instead of rho; 0: none */
-	char	   *date;
+	char	   *charge;			/* that it was made for */
 
 	pe_target	target;
 
@@ -134,39 +131,17 @@ comment_on(const publication *p)
 	const pe_release *r = p->release;
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
-					"%s%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
+					"%s%sworkload %s; %s%s; %s",
 					r->id, r->dataset->name, r->version, pe_figures_text(aggregation_of(p)),
 					pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
-					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
-					p->epsilon > 0 ? "epsilon" : "rho",
-					(p->epsilon > 0 ? p->epsilon : p->rho) * 1e-9, p->date);
+					r->predicate_text != NULL ? r->predicate_text : "", p->charge);
 }
 
 /* ------------------------------------------------------------------
  * dp.publish
  * ------------------------------------------------------------------
  */
-
-/* The charge that the release was made for. */
-static void
-read_charge(publication *p)
-{
-	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon "
-								"FROM dp_ledger.release r "
-	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
-	Datum		key[1] = {Int64GetDatum(p->id)};
-	pe_access	access;
-
-	pe_access_begin(&access);
-	if (pe_access_read(&find, key, NULL) != 1)
-		elog(ERROR, "release " INT64_FORMAT " has no charge", p->id);
-	p->charge = pe_access_int64(0, 1);
-	p->rho = pe_access_int64(0, 2);
-	p->date = pe_access_text(0, 3);
-	p->epsilon = pe_access_int64(0, 4);
-	pe_access_end(&access);
-}
 
 /* The names given for aggregates; NULL: none. */
 static char **
@@ -262,9 +237,7 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 		read_aggregates(p, pe_optional_text(fcinfo, ARG_WORKLOAD));
 	else
 		read_counts(p, pe_optional_text(fcinfo, ARG_WORKLOAD));
-	PE_UNDONE();
-	read_charge(p);
-	PE_END_UNDONE();
+	p->charge = pe_charge_text(p->id);
 	make_columns(p, given_names(fcinfo, p));
 	pe_target_find(&p->target, PG_GETARG_TEXT_PP(ARG_TARGET), PG_GETARG_BOOL(ARG_REPLACE));
 

@@ -314,10 +314,11 @@ pe_published_list(const pe_published_columns *p, const char *key)
 
 	initStringInfo(&list);
 	for (int i = 0; i < p->ordered; i++)
-		appendStringInfo(&list, "%s %s, ", quote_identifier(p->name[p->order[i]]),
+		appendStringInfo(&list, "%s%s %s", i > 0 ? ", " : "", quote_identifier(p->name[p->order[i]]),
 						 format_type_extended(p->type[p->order[i]], -1,
 											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	appendStringInfoString(&list, key);
+	if (key != NULL)
+		appendStringInfo(&list, ", %s", key);
 	return list.data;
 }
 

@@ -76,7 +76,7 @@ extern void pe_published_put(int column, Datum value, Datum *values, bool *nulls
 extern void pe_published_reorder(const pe_published_columns *p, const Datum *value,
 								 const bool *isnull, Datum *values, bool *nulls);
 
-/* The columns as CREATE TABLE has them; key: the constraint behind them. */
+/* The columns as CREATE TABLE has them; key: the constraint behind them, NULL: none. */
 extern char *pe_published_list(const pe_published_columns *p, const char *key);
 
 /* Whether a table has these columns, and no others. */

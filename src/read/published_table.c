@@ -11,6 +11,7 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/comment.h"
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
@@ -63,7 +64,7 @@ check_made_for_user(const pe_target *t, bool replace)
 				 errmsg("relation \"%s\" already exists", t->table),
 				 replace ? errdetail("It is not a table that %s made%s.", t->function,
 									 t->series_id != 0 ? " of this series" : "")
-				 : errhint("replace => true replaces a table that dp.publish made.")));
+				 : errhint("replace => true replaces a table that %s made.", t->function)));
 	if (made == PE_PUBLISHED_FOR_ANOTHER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -270,6 +271,33 @@ pe_target_insert(const pe_target *t, int32 rows, pe_target_row make, const void 
 	FreeExecutorState(estate);
 	table_close(table, NoLock);
 	CommandCounterIncrement();
+}
+
+char *
+pe_charge_text(int64 release)
+{
+	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon "
+								"FROM dp_ledger.release r "
+	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(release)};
+	pe_access	access;
+	int64		rho;
+	int64		epsilon;
+	int64		charge;
+	char	   *date;
+
+	PE_UNDONE();
+	pe_access_begin(&access);
+	if (pe_access_read(&find, key, NULL) != 1)
+		elog(ERROR, "release " INT64_FORMAT " has no charge", release);
+	charge = pe_access_int64(0, 1);
+	rho = pe_access_int64(0, 2);
+	date = pe_access_text(0, 3);
+	epsilon = pe_access_int64(0, 4);
+	pe_access_end(&access);
+	PE_END_UNDONE();
+	return psprintf("charge " INT64_FORMAT " of %s %.9g on %s", charge, epsilon > 0 ? "epsilon" : "rho",
+					(epsilon > 0 ? epsilon : rho) * 1e-9, date);
 }
 
 void

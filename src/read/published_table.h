@@ -59,6 +59,9 @@ extern void pe_target_empty(const pe_target *target);
 typedef void (*pe_target_row) (const void *argument, int32 row, Datum *values, bool *nulls);
 extern void pe_target_insert(const pe_target *target, int32 rows, pe_target_row make, const void *argument);
 
+/* "charge 7 of rho 0.01 on 2026-11-29", the charge that a release was made for: for a comment. */
+extern char *pe_charge_text(int64 release);
+
 /* Comments on the table, and has the ledger remember it. */
 extern void pe_target_finish(const pe_target *target, const char *comment);
 

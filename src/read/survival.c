@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(pe_sql_survival_summary);
 PG_FUNCTION_INFO_V1(pe_sql_compare_survival);
 
 /* The most counts: their covariance is a matrix. */
-#define MOST_COUNTS 4096
+#define MOST_COUNTS 2048
 
 /* ------------------------------------------------------------------
  * What the attributes are

@@ -244,3 +244,25 @@ pe_strategy_covariance(const pe_strategy *strategy, double *c)
 	}
 	pe_free(r);
 }
+
+double *
+pe_strategy_covariance_with_total(const pe_strategy *strategy)
+{
+	size_t		n = (size_t) strategy->columns;
+	double	   *with = pe_alloc(n, sizeof(double));
+	double	   *c;
+
+	if (pe_strategy_counts_columns(strategy))
+	{
+		for (size_t j = 0; j < n; j++)
+			with[j] = 1;
+		return with;
+	}
+	c = pe_alloc(n * n, sizeof(double));
+	pe_strategy_covariance(strategy, c);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			with[i] += c[j * n + i];
+	pe_free(c);
+	return with;
+}

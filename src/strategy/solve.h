@@ -35,6 +35,9 @@ extern bool pe_basis_inverse(const pe_strategy *strategy, double *inverse);
 /* The covariance of x^ for noise of variance 1, columns x columns, both triangles. */
 extern void pe_strategy_covariance(const pe_strategy *strategy, double *c);
 
+/* C 1: how each column varies with the total of all.  It takes up to three times columns^2 numbers. */
+extern double *pe_strategy_covariance_with_total(const pe_strategy *strategy);
+
 /* ----------
  * Estimates without negative cells: post-processing, in doubles.
  *

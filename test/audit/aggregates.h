@@ -70,15 +70,16 @@ find_case(const char *name)
 			agg.of = &aggregate_cases[i];
 }
 
-/* What is above and below of x, both of them. */
+/* What divides the bound of x: its distances from both bounds, or their three products. */
 static bool
 is_in_pair(const pe_sum *sum)
 {
-	int			sides = 0;
+	int			degree = pe_sum_degree(sum);
+	int			members = 0;
 
 	for (int i = 0; i < agg.sums.sums; i++)
-		sides += agg.sum[i].kind == PE_SUM_ABOVE || agg.sum[i].kind == PE_SUM_BELOW;
-	return sides == 2 && (sum->kind == PE_SUM_ABOVE || sum->kind == PE_SUM_BELOW);
+		members += pe_sum_degree(&agg.sum[i]) == degree;
+	return degree > 0 && members > 1;
 }
 
 static bool

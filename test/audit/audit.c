@@ -267,6 +267,7 @@ static const target targets[] = {
 	{&aggregate_gdp, PE_SUBSTITUTE, 1, "people, two groups", -1, 55555555, 3},
 	{&aggregate_gdp, PE_ADD_REMOVE, 1, "people, one group", -1, 500000000, 3},
 	{&aggregate_pure, PE_ADD_REMOVE, 1, "avg and var", -1, 1000000000, 3},
+	{&aggregate_pure, PE_SUBSTITUTE, 1, "avg and var", -1, 1000000000, 3},
 	{&aggregate_zcdp, PE_SUBSTITUTE, 1, "avg", -1, 500000000, 3},
 	{&aggregate_pure, PE_ADD_REMOVE, 1, "avg", -1, 1000000000, 3},
 	{&aggregate_pure, PE_SUBSTITUTE, 1, "avg", -1, 1000000000, 3},

@@ -281,6 +281,21 @@ aggregate_shares_doubled(const subject *s, pe_i128 *exact, size_t count, int64_t
 	aggregate_divided(s, true, 2, exact, count, released);
 }
 
+/* Twice the product of both distances is at most half of what all three add up to; its noise is not for less. */
+static void
+aggregate_between_by_itself(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_vector vector[PE_AGG_SUMS];
+
+	for (int p = 0; p < agg.sums.sums; p++)
+	{
+		vector[p] = agg.plan->vector[p];
+		if (agg.sum[p].kind == PE_SUM_BETWEEN)
+			vector[p].sensitivity /= 2;
+	}
+	release_aggregate_as(s, vector, exact, count, released);
+}
+
 /* A unit in two groups is charged as if it were in one. */
 static void
 people_of_one_group(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -469,6 +484,8 @@ static const fault faults[] = {
 	{"a sum of rows that change", {&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3}, aggregate_substitute_forgotten},
 	{"an average of rows that change", {&aggregate_zcdp, PE_SUBSTITUTE, 1, "avg", -1, 500000000, 3}, aggregate_substitute_forgotten},
 	{"an average of rows that change, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "avg", -1, 1000000000, 3}, aggregate_substitute_forgotten},
+	{"a variance of rows that change, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "avg and var", -1, 1000000000, 3}, aggregate_substitute_forgotten},
+	{"a product with the noise of its own bound", {&aggregate_pure, PE_ADD_REMOVE, 1, "avg and var", -1, 1000000000, 3}, aggregate_between_by_itself},
 	{"each part of an average pays with all", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3}, aggregate_shares_doubled},
 	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
 	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},

@@ -112,7 +112,7 @@ ask_ok($node, 'curator', qq{
 	UPDATE timed SET at = day + CASE WHEN isfinite(day) THEN (id % 24) * interval '1 hour' ELSE '0' END;
 	CREATE TABLE limited AS TABLE kinds;
 	INSERT INTO limited VALUES ('sums', test_sums_spec(2), NULL, '0, y, x'), ('sums of units', test_sums_spec(2), test_cut(2, 0, 1), 'unit, y, x'),
-		('keys', '\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<', 0, 0, 1, 0, 1 << 20)) ]}', test_cut(2, 0, 1), '0, grp')});
+		('keys', '\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<L<2', 0, 0, 1, 0, 1 << 20, 0, 0)) ]}', test_cut(2, 0, 1), '0, grp')});
 my @days = (100, 200);
 my @moments = map { $_ * 86_400_000_000 + 3_600_000_000 } @days;
 for my $case ([ 'day', @days, 0, q{day >= '2000-04-10' AND day < '2000-07-19'} ], [ 'day', @days, 1, q{(day >= '2000-04-10' AND day < '2000-07-19') OR day IS NULL OR NOT isfinite(day)} ],
@@ -143,7 +143,7 @@ my $compared = unpack('H*', pack('L<', length $domain) . $domain) . '70657001010
 my $sized = unpack('H*', pack('q<', length($compared) / 2)) . $compared;
 # a model of test_spec ends with a selection of no attributes and its size: 18 bytes
 for my $case ([ "substring(test_spec(1, 0, true) FOR length(test_spec(1, 0, true)) - 18) || '\\x$sized'::bytea", 'NULL', '0, y, x, 1', 'a model' ],
-	[ "'\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<', 0, 0, 1, 0, 1 << 20)) ]}$compared'", 'test_cut(2, 0, 1)', '0, grp, 1', 'keys' ])
+	[ "'\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<L<2', 0, 0, 1, 0, 1 << 20, 0, 0)) ]}$compared'", 'test_cut(2, 0, 1)', '0, grp, 1', 'keys' ])
 {
 	my ($spec, $cut, $arguments, $what) = @$case;
 

@@ -42,7 +42,7 @@ my %value = (
 	clientip => sprintf(q{1000000000 + 7919 * %s}, sprintf $skewed, 100),
 	regionid => sprintf(q{200 + %s}, sprintf $skewed, 20),
 	userid => sprintf(q{CASE WHEN i = 77 THEN 435090932899640449 ELSE 435090932899640000 + %s END}, sprintf $skewed, 300),
-	watchid => q{4611686018427387904 + i / 2},
+	watchid => q{4611686018427387904 + i / 500},
 	advengineid => q{CASE WHEN i % 7 = 0 THEN floor(r * r * 20)::int ELSE 0 END},
 	searchengineid => q{CASE WHEN i % 3 = 0 THEN floor(r * r * 5)::int ELSE 0 END},
 	traficsourceid => q{i % 12 - 1},
@@ -103,11 +103,22 @@ sub is_near_row
 	return @$one == @$other && !grep { !is_near($one->[$_], $other->[$_]) } 0 .. $#$one;
 }
 
-# is_true ANSWER, TRUTH, ALL, IS_ORDERED: there are as many rows as in TRUTH, and each is one of ALL, the truth without LIMIT.
-# Where the statement is ordered, the last column has the same numbers in the same order; rows with equal ones may change places.
+# The place of the column that a statement is ordered by; undef: by none, or by what is not selected.
+sub ordered_column
+{
+	my ($statement) = @_;
+	my ($by) = $statement =~ / ORDER BY (.*?)(?: DESC)?(?:,| LIMIT|;)/;
+	my ($list) = $statement =~ /^SELECT (.*?) FROM /;
+	my @list = map { s/.* AS //r } split /, /, $list;
+
+	return defined $by ? (grep { $list[$_] eq $by } 0 .. $#list)[0] : undef;
+}
+
+# is_true ANSWER, TRUTH, ALL, ORDERED: there are as many rows as in TRUTH, and each is one of ALL, the truth without LIMIT.
+# Column ORDERED has the same numbers in the same order; rows with equal ones may change places.
 sub is_true
 {
-	my ($answer, $truth, $all, $is_ordered) = @_;
+	my ($answer, $truth, $all, $ordered) = @_;
 	my @answer = rows($answer);
 	my @truth = rows($truth);
 	my @all = rows($all);
@@ -116,7 +127,7 @@ sub is_true
 	return 0 if @answer != @truth;
 	for my $i (0 .. $#answer)
 	{
-		return 0 if $is_ordered && $answer[$i][-1] =~ /^[\d.]+$/ && !is_near($answer[$i][-1], $truth[$i][-1]);
+		return 0 if defined $ordered && $answer[$i][$ordered] =~ /^[\d.]+$/ && !is_near($answer[$i][$ordered], $truth[$i][$ordered]);
 		return 0 unless $exactly{ join '|', @{ $answer[$i] } } || grep { is_near_row($answer[$i], $_) } @all;
 	}
 	return 1;
@@ -147,14 +158,14 @@ for my $statement (@statements)
 	}
 	my $truth = ask_ok($node, 'curator', truth_of($statement));
 	my $all = ask_ok($node, 'curator', truth_of($statement) =~ s/$LIMIT;/;/r);
-	my $is_ordered = $statement =~ / ORDER BY /;
-	my $is_true = is_true($answer, $truth, $all, $is_ordered);
+	my $ordered = ordered_column($statement);
+	my $is_true = is_true($answer, $truth, $all, $ordered);
 
 	if (!$is_true && $statement =~ /$LIMIT;/)
 	{
 		my $shown = ask_ok($node, 'ann', "SET search_path = asked, public; " . ($statement =~ s/$LIMIT;/;/r));
 
-		$is_true = is_true(join("\n", grep { !/\|-?0$/ } split /\n/, $shown), $all, $all, $is_ordered);
+		$is_true = is_true(join("\n", grep { !/\|-?0$/ } split /\n/, $shown), $all, $all, $ordered);
 		note("$number: LIMIT counts groups without rows") if $is_true;
 	}
 	note("asked:\n$answer\n${error}true:\n$truth") unless $is_true;

@@ -541,6 +541,7 @@ add(pe_accumulator *a, int number)
 			pe_accumulator_add_key(a, unit, &"abcdefg"[number % KEY_NUMBERS], 1, number % 5 > 0);
 			return;
 		case PE_READ_SUMS:
+		case PE_READ_KEY_SUMS:
 			add_sum_row(a, number, unit);
 			return;
 		case PE_READ_VALUES:
@@ -858,8 +859,8 @@ check_unsound_names(const pe_u128 numbers[2])
 		size_t		size;		/* of the numbers */
 		bool		is_sound;
 	}			names[] = {
-		{{0, 2}, 32, false}, {{0, 1}, 16, true}, {{PE_KEY_COLUMNS - 1, 1}, 16, true}, {{PE_KEY_COLUMNS, 1}, 16, false},
-		{{0, 1}, 15, false}, {{0, 1}, 17, false}, {{0, UINT32_MAX}, 16, false}, {{0, 0}, 0, true}
+		{{0, 2, 0, 0}, 32, false}, {{0, 1, 0, 0}, 16, true}, {{PE_KEY_COLUMNS - 1, 1, 0, 0}, 16, true}, {{PE_KEY_COLUMNS, 1, 0, 0}, 16, false},
+		{{0, 1, 0, 0}, 15, false}, {{0, 1, 0, 0}, 17, false}, {{0, UINT32_MAX, 0, 0}, 16, false}, {{0, 0, 0, 0}, 0, true}, {{0, 1, 0, 1}, 16, false}
 	};
 	bytes		spec = new_specification(PE_READ_KEY_NAMES, sizeof(names[0].spec) + 2 * sizeof(pe_u128));
 	pe_accumulator a;
@@ -888,7 +889,7 @@ test_unsound_keys(void **unused)
 		{0, 1}, {PE_KEY_NUMBERS, 1}, {~(pe_u128) 0, 1}, {key | (pe_u128) 1 << 119, 1}, {key, 0}, {key, PE_KEY_ROWS + 1}, {key, UINT64_MAX}
 	};
 	bytes		spec = keys_spec(false, 0, 2);
-	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, PE_KEY_COLUMNS, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
+	pe_key_spec wrong[] = {{2, 0, 1, 0, 9, 0, 0}, {0, 1, 1, 0, 9, 0, 0}, {0, 0, 0, 0, 9, 0, 0}, {0, 0, 1, PE_KEY_COLUMNS, 9, 0, 0}, {0, 0, 1, 0, 0, 0, 0}, {0, 0, 1, 0, UINT64_MAX, 0, 0}, {0, 0, 1, 0, 9, 0, 1}};
 	pe_u128		numbers[] = {key, key};
 	pe_accumulator a;
 

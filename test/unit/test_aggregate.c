@@ -336,32 +336,38 @@ test_bases(void **state)
 		int			values;
 		int			above;
 		int			below;
+		int			squares;
 	}			cases[] = {
-		{PE_BASIS_CENTRED, 7, {"sum(x)"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)"}, 0, 0, 1, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(x) where (a)"}, 0, 0, 2, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(y)"}, 1, 2, 0, 0},	/* the count is there for y */
-		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "sum(y)"}, 1, 1, 1, 0},	/* of other rows */
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "count(*)"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x) where (a)", "count(*)"}, 2, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "count(*)"}, 1, 0, 1, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"ratio(sum(x), count(*))"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "avg(x)"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "var(x)"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "share"}, 1, 1, 0, 0},
-		{PE_BASIS_ONE_SIDE, 7, {"avg(x)"}, 1, 1, 0, 0},
-		{PE_BASIS_BOTH_SIDES, 7, {"sum(x)"}, 0, 0, 1, 0},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)"}, 0, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 7, {"sum(y)"}, 0, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*)", "sum(x)"}, 0, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 0, {"avg(x)", "count(*)"}, 1, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*) where (a)"}, 1, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 7, {"ratio(sum(x), count(*))"}, 0, 0, 1, 1},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "count(*)"}, 0, 0, 2, 2},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "avg(z)"}, 1, 3, 0, 0},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "share"}, 1, 1, 0, 0},
-		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "var(x)"}, 1, 1, 0, 0},
-		{PE_BASIS_BOTH_SIDES, 7, {"regr_avgy(x, y)"}, 1, 1, 0, 0},
+		{PE_BASIS_CENTRED, 7, {"sum(x)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)"}, 0, 0, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(x) where (a)"}, 0, 0, 2, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "sum(y)"}, 1, 2, 0, 0, 0},	/* the count is there for y */
+		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "sum(y)"}, 1, 1, 1, 0, 0},	/* of other rows */
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "count(*)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x) where (a)", "count(*)"}, 2, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 0, {"sum(x)", "count(*)"}, 1, 0, 1, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"ratio(sum(x), count(*))"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "avg(x)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "var(x)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"sum(x)", "share"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"avg(x)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"sum(x)"}, 0, 0, 1, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)"}, 0, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"sum(y)"}, 0, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*)", "sum(x)"}, 0, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 0, {"avg(x)", "count(*)"}, 1, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "count(*) where (a)"}, 1, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"ratio(sum(x), count(*))"}, 0, 0, 1, 1, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "count(*)"}, 0, 0, 2, 2, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "avg(y)", "avg(z)"}, 1, 3, 0, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "share"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"avg(x)", "var(x)"}, 0, 0, 0, 0, 1},
+		{PE_BASIS_BOTH_SIDES, 0, {"stddev_pop(y)", "sum(y)", "count(*) where (a)"}, 1, 0, 0, 0, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"var(x)", "avg(y)", "count(*)"}, 0, 0, 1, 1, 1},
+		{PE_BASIS_BOTH_SIDES, 7, {"var(x)", "var(y)", "var(z)"}, 1, 3, 0, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"var(x)", "corr(x, y)"}, 1, 2, 0, 0, 0},
+		{PE_BASIS_ONE_SIDE, 7, {"var(x)"}, 1, 1, 0, 0, 0},
+		{PE_BASIS_BOTH_SIDES, 7, {"regr_avgy(x, y)"}, 1, 1, 0, 0, 0},
 	};
 
 	(void) state;
@@ -372,7 +378,9 @@ test_bases(void **state)
 		basis = cases[i].basis;
 		ask(&r, cases[i].always, 0, cases[i].text);
 		if (sums_of(&r, PE_SUM_ONE) != cases[i].ones || sums_of(&r, PE_SUM_VALUE) != cases[i].values ||
-			sums_of(&r, PE_SUM_ABOVE) != cases[i].above || sums_of(&r, PE_SUM_BELOW) != cases[i].below)
+			sums_of(&r, PE_SUM_ABOVE) != cases[i].above || sums_of(&r, PE_SUM_BELOW) != cases[i].below ||
+			sums_of(&r, PE_SUM_ABOVE_SQUARE) != cases[i].squares || sums_of(&r, PE_SUM_BETWEEN) != cases[i].squares ||
+			sums_of(&r, PE_SUM_BELOW_SQUARE) != cases[i].squares)
 			fail_msg("case %d: %d, %d, %d, %d", i, sums_of(&r, PE_SUM_ONE), sums_of(&r, PE_SUM_VALUE), sums_of(&r, PE_SUM_ABOVE),
 					 sums_of(&r, PE_SUM_BELOW));
 		free_request(&r);

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/linalg.h"
-#include "blocks/reconstruct.h"
 #include "blocks/blocks.h"
+#include "blocks/reconstruct.h"
 #include "block_tables.h"
 #include "shim.h"
 #include "workloads.h"
@@ -343,6 +343,38 @@ check_errors(const workload_case *c)
 	assert_true(nearly(errors.weighted_largest, weighted_largest, 0));
 }
 
+/* The covariance of all queries: its diagonal, and a sum of queries with signs, which is a query too. */
+static void
+check_covariance(workload_case *c)
+{
+	int32_t		n = c->workload.queries;
+	pe_strategy strategy = {0};
+	pe_measured measured = {&c->workload, &strategy, NULL, NULL};
+	pe_reconstruction r;
+	double	   *covariance = matrix(n, n);
+	double	   *w = matrix(c->dense.cells, 1);
+	double		sum = 0;
+	double		estimate;
+	double		variance;
+
+	pe_strategy_of_blocks(&strategy, &c->blocks, 0, 0);
+	assert_true(pe_reconstruction_init(&measured, &c->workload, &r));
+	pe_reconstruction_covariance(&r, covariance);
+	for (int32_t i = 0; i < n; i++)
+	{
+		assert_true(nearly(covariance[i * n + i], c->variance[i], 1e-3));
+		for (int32_t k = 0; k < n; k++)
+			sum += covariance[i * n + k] * (i % 2 == k % 2 ? 1 : -1);
+		for (int32_t cell = 0; cell < c->dense.cells; cell++)
+			w[cell] += c->w[i * c->dense.cells + cell] * (i % 2 == 0 ? 1 : -1);
+	}
+	answer_densely(&c->dense, w, c->y, &estimate, &variance);
+	assert_true(fabs(sum - variance) < 1e-6 * (1 + variance) + 1e-3);
+	pe_reconstruction_free(&r);
+	pe_free(covariance);
+	pe_free(w);
+}
+
 /* Estimates, variances and what is determined of one case; returns whether all queries are. */
 static bool
 check_case(workload_case *c)
@@ -369,6 +401,8 @@ check_case(workload_case *c)
 	if (pe_blocks_undetermined(&c->blocks, &c->workload) != first)
 		fail_msg("%s: %d, not %d", c->text.data, pe_blocks_undetermined(&c->blocks, &c->workload), first);
 	check_errors(c);
+	if (first < 0 && c->workload.queries <= 200)
+		check_covariance(c);
 	return first < 0;
 }
 
@@ -395,6 +429,46 @@ check_unbiased(workload_case *c)
 		if (is_determined(d, w))
 			assert_true(fabs(c->estimate[q] - pe_la_dot((size_t) d->cells, w, x)) < 1e-8);
 	}
+}
+
+/* How queries vary with the total, from what each measurement counts in both.  Whether the total is determined. */
+static bool
+check_with_total(workload_case *c)
+{
+	const pe_blocks *blocks = &c->blocks;
+	pe_workload total;
+	double	   *of_total = pe_la_vector((size_t) c->dense.rows);
+	double	   *expected = pe_la_vector((size_t) c->workload.queries);
+	double		own = 0;
+	double		variance = 0;
+	bool		determined;
+
+	parse("total", &c->shape, &total);
+	determined = pe_blocks_undetermined(blocks, &total) == -1;
+	for (int32_t b = 0; b < blocks->blocks && determined; b++)
+		for (int64_t r = blocks->first[b]; r < blocks->first[b + 1]; r++)
+		{
+			memset(c->y, 0, (size_t) c->dense.rows * sizeof(double));
+			c->y[r] = 1;
+			pe_blocks_estimate(blocks, &total, c->y, &of_total[r]);
+			pe_blocks_estimate(blocks, &c->workload, c->y, c->estimate);
+			own += pow(of_total[r], 2) * pe_blocks_relative_variance(blocks, b);
+			for (int32_t q = 0; q < c->workload.queries; q++)
+				expected[q] += of_total[r] * c->estimate[q] * pe_blocks_relative_variance(blocks, b);
+		}
+	if (determined)
+	{
+		pe_blocks_covariance_with_total(blocks, &total, &variance);
+		assert_true(close_to(variance, own, 1e-9));
+		pe_blocks_covariance_with_total(blocks, &c->workload, c->estimate);
+		for (int32_t q = 0; q < c->workload.queries; q++)
+			if (fabs(c->estimate[q] - expected[q]) > 1e-9 * own * (1 + fabs(expected[q] / own)))
+				fail_msg("%s: query %d varies with the total by %g, not %g", c->workload.canonical, q, c->estimate[q], expected[q]);
+	}
+	pe_workload_free(&total);
+	pe_free(of_total);
+	pe_free(expected);
+	return determined;
 }
 
 /* Small parts of which there is a number for each block, cell or axis. */
@@ -447,6 +521,7 @@ static void
 test_random(void **state)
 {
 	int			determined = 0;
+	int			totals = 0;
 	int			count = cases(1500);
 
 	pe_test_seed(1);
@@ -462,10 +537,12 @@ test_random(void **state)
 			determined += check_case(&c);
 			check_unbiased(&c);
 			check_reconstruction(&c);
+			totals += c.dense.rows <= 60 && check_with_total(&c);
 		}
 		case_free(&c);
 	}
 	assert_true(determined > count / 4 && determined < 9 * count / 10);
+	assert_true(totals > count / 20);
 }
 
 /* ---- large ones ---- */

@@ -751,10 +751,10 @@ selection_is_sound(int attributes, int watched, bool with_predicate, size_t cut)
 	{
 		int32_t		cell[2] = {0, 1};
 
-		assert_int_equal(a.domain.watched, watched);
-		assert_int_equal(a.domain.attributes, attributes);
-		assert_true(!with_predicate || pe_predicate_selects(&a.predicate, &cell[0]));
-		assert_false(with_predicate && pe_predicate_selects(&a.predicate, &cell[1]));
+		assert_int_equal(a.key_domain.watched, watched);
+		assert_int_equal(a.key_domain.attributes, attributes);
+		assert_true(!with_predicate || pe_predicate_selects(&a.key_predicate, &cell[0]));
+		assert_false(with_predicate && pe_predicate_selects(&a.key_predicate, &cell[1]));
 		pe_accumulator_free(&a);
 	}
 	pe_free(attribute.lookup);

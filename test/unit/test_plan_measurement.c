@@ -1618,6 +1618,9 @@ test_same_tables(void **state)
 		};
 	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
 	assert_true(plan->part[0].apart == 2 * PE_WHOLE_SHARE && plan->part[1].apart == 2 * PE_WHOLE_SHARE);
+	assert_true(part[0].apart == PE_WHOLE_SHARE);
+	pe_plan_tell_apart(plan, part);
+	assert_true(part[0].apart == 2 * PE_WHOLE_SHARE && part[1].apart == 2 * PE_WHOLE_SHARE);
 	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	sum[0] = one;				/* which counts others too */
 	assert_true(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
@@ -1683,6 +1686,44 @@ test_same_pair(void **state)
 	sum[0] = above;
 	sum[0].a = 1;
 	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
+	sum[0] = sum[1] = above;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
+	free_plan(plan);
+}
+
+/* Three of a pair are the products of both distances. */
+static void
+test_same_products(void **state)
+{
+	static const pe_sum_kind kinds[3] = {PE_SUM_ABOVE_SQUARE, PE_SUM_BETWEEN, PE_SUM_BELOW_SQUARE};
+	pe_strategy cells;
+	pe_plan_part part[3];
+	pe_plan_sums parts = {3, part, {.neighbours = PE_SUBSTITUTE, .max_rows = 3}, 0, 1};
+	pe_plan_ask ask = {.accounting = PE_PURE, .epsilon = 1, .rho = NAN, .max_stderr = NAN};
+	pe_sum		sum[3];
+	pe_sums		sums = {.numbers = 1, .sums = 3, .sum = sum};
+	uint32_t	set[3] = {1, 1, 1};
+	pe_tables	tables = {.tables = 3, .set = set};
+	int32_t    *column_of[3] = {NULL, NULL, NULL};
+	pe_plan    *plan;
+
+	(void) state;
+	make_identity(&cells, 3);
+	assert_true(pe_number_init(&sums.number[0], 0, 10, true, true));
+	for (int p = 0; p < 3; p++)
+	{
+		sum[p] = (pe_sum) {.kind = (uint8_t) kinds[p], .needs = PE_HAS_NUMBER(0)};
+		part[p] = (pe_plan_part) {.strategy = &cells, .bound = pe_sum_bound(&sums, &sum[p]), .table = 1, .pair = 1, .share = PE_WHOLE_SHARE};
+	}
+	assert_int_equal(pe_plan_of_sums(&ask, &parts, &plan), PE_PLAN_MADE);
+	/* k 4 M^2 N */
+	for (int p = 0; p < 3; p++)
+		assert_true(ldexp((double) plan->vector[p].sensitivity, -plan->vector[p].lattice) == 3 * 400 * 2);
+	assert_true(pe_plan_is_of_sums(plan, &sums) && pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
+	sum[2].kind = PE_SUM_BETWEEN;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
+	sum[2].kind = PE_SUM_BELOW;
+	assert_false(pe_plan_is_by_tables(plan, &sums, &tables, NULL, column_of));
 	free_plan(plan);
 }
 
@@ -1743,6 +1784,7 @@ main(void)
 		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_same_tables),
 		cmocka_unit_test(test_same_pair),
+		cmocka_unit_test(test_same_products),
 		cmocka_unit_test(test_max_stderr_of_blocks),
 	};
 

@@ -235,9 +235,9 @@ known_bits(const world *w)
 static int
 random_kind(void)
 {
-	int			kind = between(PE_SUM_ONE, PE_SUM_BELOW);
+	int			kind = between(PE_SUM_ONE, PE_SUM_BELOW_SQUARE);
 
-	return kind == PE_SUM_GRID ? PE_SUM_ABOVE : kind;
+	return kind == PE_SUM_GRID || kind == PE_SUM_DISTINCT ? PE_SUM_ABOVE : kind;
 }
 
 static void
@@ -380,6 +380,12 @@ plain_weight(const pe_sums *sums, const pe_sum *sum, const int32_t *u, uint64_t 
 			return most + a;
 		case PE_SUM_BELOW:
 			return most - a;
+		case PE_SUM_ABOVE_SQUARE:
+			return rounded((most + a) * (most + a), pe_sum_shift(sums, sum));
+		case PE_SUM_BELOW_SQUARE:
+			return rounded((most - a) * (most - a), pe_sum_shift(sums, sum));
+		case PE_SUM_BETWEEN:
+			return pe_sum_bound(sums, sum) - rounded((most + a) * (most + a), pe_sum_shift(sums, sum)) - rounded((most - a) * (most - a), pe_sum_shift(sums, sum));
 		default:
 			return 1;
 	}
@@ -504,9 +510,58 @@ test_bounds(void **state)
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_BELOW, .a = 0, .needs = 1});
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_SQUARE, .a = 0, .needs = 1});
 			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = 3});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_ABOVE_SQUARE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_BELOW_SQUARE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_VALUE, .a = 1, .needs = 2});
 			assert_int_equal(pe_sum_bound(&sums, &one), 1);
 			assert_false(pe_sum_is_signed(&one));
 		}
+}
+
+/* What divides a bound: every place of a number adds all of it to the sums of a degree together, and less than 0 to none. */
+static void
+check_divided(const pe_sums *sums, int degree)
+{
+	static const pe_sum_kind kinds[2][3] = {{PE_SUM_ABOVE, PE_SUM_BELOW}, {PE_SUM_ABOVE_SQUARE, PE_SUM_BETWEEN, PE_SUM_BELOW_SQUARE}};
+	const int32_t most = sums->number[0].most;
+	const uint64_t has = UINT64_MAX;
+	const uint8_t counts = 1;
+
+	for (int32_t u = -most; u <= most; u++)
+	{
+		int64_t		all = 0;
+
+		for (int k = 0; k <= degree; k++)
+		{
+			const pe_sum sum = {.kind = (uint8_t) kinds[degree - 1][k], .needs = 1};
+			int64_t		weight;
+
+			assert_int_equal(pe_sum_degree(&sum), degree);
+			pe_sum_weigh(sums, &sum, &u, 1, &has, &counts, 1, &weight);
+			if (weight < 0)
+				fail_msg("degree %d, %d of %d: %d adds %d", degree, u, most, k, (int) weight);
+			all += weight;
+			assert_true(pe_sum_bound(sums, &sum) <= (degree == 1 ? 2 * most : 32768));
+			if (k == degree)
+				assert_int_equal(all, pe_sum_bound(sums, &sum));
+		}
+	}
+}
+
+static void
+test_divided(void **state)
+{
+	static const int32_t mosts[] = {90, 91, 127, 128, 181, 182, 255, 256, 257, 1000, 32766, 32767, 32768, 46341, 65533, 65534};
+
+	(void) state;
+	for (int i = 1; i < 60 + lengthof(mosts); i++)
+	{
+		pe_sums		sums = {.numbers = 1};
+
+		assert_true(pe_number_init(&sums.number[0], 0, i < 60 ? i : mosts[i - 60], true, true));
+		check_divided(&sums, 1);
+		check_divided(&sums, 2);
+	}
 }
 
 /* A condition is true where its predicate is, and every attribute that it names has a cell. */
@@ -1073,6 +1128,7 @@ main(void)
 		cmocka_unit_test(test_other_numbers),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_divided),
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_round_trips),

@@ -640,6 +640,89 @@ test_level(void **state)
 	}
 }
 
+/* What is at risk is known from four standard errors on, and not from three. */
+static void
+test_known(void **state)
+{
+	double		count[] = {10, 10, 10, 30, 30, 30};
+	double		covariance[36] = {0};
+	pe_survival s;
+
+	(void) state;
+	/* r' of the first bin is five counts and half of one: a variance of 5.25 times one's */
+	for (double part = 0.9; part < 1.2; part += 0.2)
+	{
+		double		exposed = 120 - 15;
+		double		stderr_ = part * exposed / PE_SURVIVAL_KNOWN;
+
+		for (int i = 0; i < 6; i++)
+			covariance[i * 7] = stderr_ * stderr_ / 5.25;
+		s = curve_of(3, count, covariance);
+		assert_true((s.known > 0) == (part < 1));
+		pe_survival_free(&s);
+	}
+}
+
+/* U of the first of two groups of two bins, from counts of events and withdrawals of each. */
+static double
+first_u(const double *count)
+{
+	double		u = 0;
+
+	for (int j = 0; j < 2; j++)
+	{
+		double		exposed[2];
+
+		for (int g = 0; g < 2; g++)
+		{
+			const double *c = count + 4 * g;
+
+			exposed[g] = (j == 0 ? c[0] + c[2] : 0) + c[1] + c[3] - c[2 + j] / 2;
+		}
+		u += count[j] - (count[j] + count[4 + j]) * exposed[0] / (exposed[0] + exposed[1]);
+	}
+	return u;
+}
+
+/* The variance of U by the noise, with a gradient by differences. */
+static void
+test_log_rank_by_noise(void **state)
+{
+	double		count[] = {10, 8, 20, 62, 20, 15, 15, 50};
+	double		all[64] = {0};
+	double		each[16] = {0};
+	pe_survival_counts counts[2];
+	pe_survival curve[2];
+	pe_survival_test exact;
+	pe_survival_test test;
+	double		u = first_u(count);
+	double		by_noise = 0;
+
+	(void) state;
+	for (int i = 0; i < 8; i++)
+	{
+		double		moved[8];
+		double		slope;
+
+		memcpy(moved, count, sizeof(moved));
+		moved[i] += 1e-4;
+		slope = (first_u(moved) - u) / 1e-4;
+		by_noise += slope * slope * 4;
+		all[i * 9] = 4;
+		each[i % 4 * 5] = 4;
+	}
+	for (int g = 0; g < 2; g++)
+	{
+		counts[g] = (pe_survival_counts) {.bins = 2, .count = count + 4 * g, .covariance = each, .half = HALF};
+		pe_survival_find(&counts[g], &curve[g]);
+	}
+	pe_survival_compare(2, counts, curve, zeros, &exact);
+	pe_survival_compare(2, counts, curve, all, &test);
+	assert_true(close_to(test.statistic, u * u / (u * u / exact.statistic + by_noise), 1e-3));
+	for (int g = 0; g < 2; g++)
+		pe_survival_free(&curve[g]);
+}
+
 /* Without noise it is the usual test: of two groups, from the sums. */
 static void
 test_log_rank(void **state)
@@ -695,7 +778,9 @@ main(void)
 		cmocka_unit_test(test_consistent),
 		cmocka_unit_test(test_variance_by_noise),
 		cmocka_unit_test(test_ruled_out),
+		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_log_rank),
+		cmocka_unit_test(test_log_rank_by_noise),
 		cmocka_unit_test(test_chi_squared),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_level),

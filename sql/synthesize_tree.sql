@@ -1,0 +1,133 @@
+-- dp.synthesize of a dataset: what is charged and replayed, the tree, options, predicates, units, what is refused.
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+CREATE ROLE regress_bob;
+CREATE ROLE regress_eve;
+GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann, regress_bob;
+-- What is rounded by chance may be one more or less.
+CREATE FUNCTION about(n bigint) RETURNS bigint LANGUAGE sql AS $$ SELECT (n + 2) / 5 * 5 $$;
+SET client_min_messages = warning;
+\pset null '(null)'
+SET SESSION AUTHORIZATION regress_curator;
+-- b is a, c is b but for NULL, d has nothing to do with them
+CREATE TABLE rows_of (id int, a int, b text, c int, d date, e numeric(6,2));
+INSERT INTO rows_of SELECT i, i % 4, chr(97 + i % 4), nullif(i % 4, 3), date '2024-01-01' + i / 4 % 100, i % 10 / 3.0 FROM generate_series(0, 3999) i;
+SELECT dp.create_dataset('rows_of', 'rows_of', 90000, max_rows => 3, unit => 'id');
+SELECT dp.add_attribute('rows_of', 'a', '{0,1,2,3}'), dp.add_attribute('rows_of', 'b', '{a,b}', outside => 'other'),
+       dp.add_attribute('rows_of', 'c', '{0,1,2}', nulls => 'cell'), dp.add_edges('rows_of', 'd', '{2024-01-01,2024-02-01,2024-04-10}'),
+       dp.add_attribute('rows_of', 'e', 0, 3, 3);
+SELECT dp.grant_budget('rows_of', 'regress_ann', 50000);
+SELECT dp.grant_budget('rows_of', 'regress_bob', 30000);
+
+SET SESSION AUTHORIZATION regress_ann;
+SELECT rho, round(table_stderr::numeric, 4) AS table_stderr, round(pair_stderr::numeric, 4) AS pair_stderr, cells, fits, replay, accounting
+  FROM dp.quote_synthetic('rows_of', '{a,b,c,d}', rho => 100);
+SELECT target, about(rows), jsonb_array_length(edges), edges @> '[["a", "b"]]' OR edges @> '[["b", "a"]]' OR edges @> '[["c", "b"]]' OR edges @> '[["b", "c"]]' AS tied
+  FROM dp.synthesize('rows_of', '{a,b,c,d}', 'made', rho => 5000);
+SELECT a, b, b_other, c, about(count(*)) FROM made GROUP BY 1, 2, 3, 4 HAVING count(*) > 5 ORDER BY 1, 2, 3, 4;
+SELECT d < '2024-02-01' AS january, about(count(*)) FROM made GROUP BY 1 ORDER BY 1;
+SELECT function, rho, release FROM dp.charges;
+SELECT release, attributes, workload, method FROM dp.releases;
+-- The same again is the same table, free; so is the release
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'again', rho => 5000);
+SELECT release FROM dp.synthesize(1, 'from_release');
+SELECT count(*) FROM (TABLE made EXCEPT ALL TABLE again) d;
+SELECT count(*) FROM (TABLE made EXCEPT ALL TABLE from_release) d;
+SELECT count(*) FROM dp.charges;
+SELECT replay FROM dp.quote_synthetic('rows_of', '{a,b,c,d}', rho => 5000);
+-- Another number of rows, and another root, too
+SELECT rows, release, edges->0->>0 AS root FROM dp.synthesize('rows_of', '{a,b,c,d}', 'pg_temp.few', rho => 5000, rows => 12, options => '{"root": "d"}');
+-- fresh pays anew, and so does another request
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'again', rho => 1, fresh => true, replace => true);
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'again', rho => 1, fresh => true, replace => true);
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'again', rho => 1, options => '{"shares": [2, 1, 1]}', replace => true);
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'again', rho => 1, options => '{"shares": [4, 2, 2]}', replace => true);
+-- A tree that is given costs no choice
+SELECT round((g.pair_stderr / q.pair_stderr)::numeric, 3) AS beside FROM dp.quote_synthetic('rows_of', '{a,b,c,d}', rho => 1) q,
+    dp.quote_synthetic('rows_of', '{a,b,c,d}', rho => 1, options => '{"edges": [["a", "b"], ["b", "c"], ["c", "d"]]}') g;
+SELECT release, edges FROM dp.synthesize('rows_of', '{a,b,c,d}', 'given', rho => 3000, options => '{"edges": [["b", "a"], ["b", "c"], ["c", "d"]]}');
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'given', rho => 3000, options => '{"edges": [["a", "b"], ["b", "c"], ["d", "c"]]}', replace => true);
+-- One attribute; a predicate; nobody
+SELECT about(rows), edges FROM dp.synthesize('rows_of', '{e}', 'one', rho => 1000);
+SELECT e < 1 AS low, about(count(*)) AS rows, max(scale(e)) FROM one GROUP BY 1 ORDER BY 1;
+SELECT about(rows) FROM dp.synthesize('rows_of', '{a,d}', 'some_rows', rho => 1000, predicate => 'b = ''a'' AND c = 0');
+SELECT a, about(count(*)) FROM some_rows GROUP BY 1 HAVING count(*) > 5;
+SELECT rows FROM dp.synthesize('rows_of', '{d,e}', 'nobody', rho => 1000, predicate => 'a = 0 AND c = 1');
+-- Refused
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'given', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'nowhere.t', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{}', 't', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,zip}', 't', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,a}', 't', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', NULL, rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', NULL::float8)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, epsilon => 1)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1e-9)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, rows => -5)$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, method => 'gan')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, options => '{"deep": true}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, options => '[]')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, options => '{"shares": [1, 2]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, options => '{"shares": [1, 0, 2]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1, options => '{"root": "d"}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, options => '{"edges": [["a", "b"]]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, options => '{"edges": [["a", "b"], ["b", "a"]]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, options => '{"edges": [["a", "b"], ["b", "z"]]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, options => '{"edges": [["a", "b"], "b"]}')$$);
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 80000)$$);
+SELECT refused('SELECT dp.answer(1, ''total'')');
+SELECT refused('SELECT dp.cells(1)');
+BEGIN READ ONLY;
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,c}', 't', rho => 1)$$);
+ROLLBACK;
+-- None of these was charged
+SELECT count(*) FROM dp.charges;
+-- What is rolled back stays paid, and the table is made again, free
+BEGIN;
+SELECT release FROM dp.synthesize('rows_of', '{b,d}', 'lost', rho => 10);
+ROLLBACK;
+SELECT release FROM dp.synthesize('rows_of', '{b,d}', 'lost', rho => 10);
+SELECT count(*) FROM dp.charges;
+
+-- Another budget pays for the same rows, the cap does not
+SET SESSION AUTHORIZATION regress_curator;
+SELECT max(release) AS newest, round((SELECT epsilon_left FROM dp.datasets)::numeric, 6) AS before FROM dp.charges \gset
+SET SESSION AUTHORIZATION regress_bob;
+SELECT release FROM dp.synthesize('rows_of', '{a,b,c,d}', 'his', rho => 5000);
+SELECT count(*) FROM (SELECT * FROM his) h;
+SELECT rho FROM dp.charges;
+SET SESSION AUTHORIZATION regress_curator;
+SELECT round((SELECT epsilon_left FROM dp.datasets)::numeric, 6) = :before AS cap_is_whole;
+SET SESSION AUTHORIZATION regress_eve;
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 1)$$);
+SELECT refused($$SELECT dp.synthesize(1, 't')$$);
+RESET SESSION AUTHORIZATION;
+SELECT count(*) FROM (SELECT * FROM made EXCEPT ALL SELECT * FROM his) d;
+
+-- A pure budget; a declaration that changes
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE pure_rows AS SELECT i % 3 AS x, i % 3 AS y, i % 2 AS z FROM generate_series(0, 599) i;
+SELECT dp.create_dataset('pure_rows', 'pure_rows', 50000, accounting => 'pure');
+SELECT dp.add_attribute('pure_rows', 'x', '{0,1,2}'), dp.add_attribute('pure_rows', 'y', '{0,1,2}'), dp.add_attribute('pure_rows', 'z', '{0,1}');
+SELECT dp.grant_budget('pure_rows', 'regress_ann', 50000);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT about(rows), edges @> '[["x", "y"]]' AS tied FROM dp.synthesize('pure_rows', '{x,y,z}', 'pure_made', epsilon => 10000) \gset
+SELECT :about AS about, :'tied' AS tied;
+SELECT x, y, about(count(*)) FROM pure_made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
+SELECT epsilon FROM dp.charges WHERE dataset = 'pure_rows';
+SELECT max(release) AS pure FROM dp.charges WHERE dataset = 'pure_rows' \gset
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.alter_attribute('pure_rows', 'x', '{0,1}');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.synthesize(:pure, 'pure_again');
+SELECT count(*) FROM (SELECT * FROM pure_made EXCEPT ALL SELECT * FROM pure_again) d;
+SELECT replay FROM dp.quote_synthetic('pure_rows', '{x,y,z}', epsilon => 10000);
+
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused(text), about(bigint);
+DROP OWNED BY regress_curator, regress_ann, regress_bob;
+DROP ROLE regress_curator, regress_ann, regress_bob, regress_eve;

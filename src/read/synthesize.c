@@ -1,0 +1,448 @@
+/*
+ * synthesize.c
+ *	  dp.synthesize: rows from tables that a request measures (ask/ask_synthetic.h), or that were paid for, free.
+ *
+ * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where
+ * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from a tree of
+ * pairs.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "ask/ask_synthetic.h"
+#include "ask/stored_release.h"
+#include "ask/suppress.h"
+#include "blocks/blocks.h"
+#include "read/synthetic_table.h"
+#include "server/access.h"
+#include "server/arguments.h"
+#include "server/return_rows.h"
+#include "server/settings.h"
+#include "strategy/solve.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_synthesize_release);
+PG_FUNCTION_INFO_V1(pe_sql_synthesize);
+PG_FUNCTION_INFO_V1(pe_sql_quote_synthetic);
+
+enum
+{
+	ARG_RELEASE, ARG_TARGET, ARG_ROWS, ARG_REPLACE
+};
+
+/* ------------------------------------------------------------------
+ * Tables of a release
+ * ------------------------------------------------------------------
+ */
+
+/* "identity(age) * identity(sex)" */
+static char *
+table_text(const pe_release *r, int attributes, const int *attribute)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < attributes; i++)
+		appendStringInfo(&text, "%sidentity(%s)", i > 0 ? " * " : "",
+						 quote_identifier(r->columns[attribute[i]].name));
+	return text.data;
+}
+
+/* Whether a release determines a workload. */
+static bool
+determines(const pe_release *r, const char *text)
+{
+	pe_workload workload = {0};
+	pe_reconstruction reconstruction;
+	bool		determined;
+
+	pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, &workload);
+	if (!pe_reconstruction_init(&r->measured, &workload, &reconstruction))
+		return false;
+	determined = pe_reconstruction_undetermined(&reconstruction) < 0;
+	pe_reconstruction_free(&reconstruction);
+	pe_workload_free(&workload);
+	return determined;
+}
+
+/* A group that is not shown to everybody has nobody.  Errors that are not known count as none. */
+static double
+known(double number)
+{
+	return isnan(number) ? 0 : number;
+}
+
+/*
+ * The estimates of a table, and the standard deviation of each, in memory of pe_alloc; the mean of variances.  What is
+ * computed on the way goes.
+ */
+static double
+read_table(const pe_release *r, const char *text, double **table, double **deviation)
+{
+	MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "a table of a release", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(own);
+	pe_release	asked = *r;
+	pe_min_count rule = pe_release_rule(r);
+	double		variance = 0;
+	int32		cells;
+
+	pe_release_reply(&asked, text);
+	pe_suppress_answers_silently(&rule, &asked.answers);
+	MemoryContextSwitchTo(old);
+	cells = asked.answers.queries;
+	*table = pe_alloc(cells, sizeof(double));
+	*deviation = pe_alloc(cells, sizeof(double));
+	for (int32 i = 0; i < cells; i++)
+	{
+		(*table)[i] = known(asked.answers.estimate[i]);
+		(*deviation)[i] = known(asked.answers.stderr_[i]);
+		variance += (*deviation)[i] * (*deviation)[i] / cells;
+	}
+	MemoryContextDelete(own);
+	return variance;
+}
+
+/* ------------------------------------------------------------------
+ * Models
+ * ------------------------------------------------------------------
+ */
+
+static void
+begin_model(const pe_release *r, pe_synthetic *model)
+{
+	double	   *one[PE_MAX_ATTRIBUTES];
+	double	   *deviation;
+
+	model->attributes = r->domain->attributes;
+	for (int a = 0; a < model->attributes; a++)
+	{
+		model->variance[a] = read_table(r, table_text(r, 1, &a), &one[a], &deviation);
+		pe_classing_init(&model->classing[a], r->columns[a].cells, one[a], PE_DROWNED * sqrt(model->variance[a]));
+		pe_free(deviation);
+	}
+	pe_synthetic_fit(model, one);
+	for (int a = 0; a < model->attributes; a++)
+		pe_free(one[a]);
+}
+
+/* The fitted table of a pair by classes; how much it says; NULL and NaN where the release does not have it. */
+static double *
+read_pair(const pe_release *r, const pe_synthetic *model, int first, int second, pe_stream *stream, double *weight)
+{
+	const int	pair[2] = {first, second};
+	char	   *text = table_text(r, 2, pair);
+	const pe_classing *rows = &model->classing[first];
+	const pe_classing *columns = &model->classing[second];
+	size_t		classes = (size_t) rows->classes * columns->classes;
+	size_t		cells = (size_t) rows->cells * columns->cells;
+	double	   *table;
+	double	   *deviation;
+	double	   *by_class;
+	double	   *noise;
+	double		variance;
+
+	*weight = NAN;
+	if (cells > PE_PRODUCT_CELLS || !determines(r, text))
+		return NULL;
+	pe_check_memory(cells * 8 * sizeof(double));
+	variance = read_table(r, text, &table, &deviation);
+	by_class = pe_alloc(classes, sizeof(double));
+	noise = pe_alloc(classes, sizeof(double));
+	pe_classing_sum_pair(rows, columns, table, by_class);
+	for (size_t i = 0; i < cells; i++)
+		deviation[i] *= deviation[i];
+	pe_classing_sum_pair(rows, columns, deviation, noise);
+	for (size_t i = 0; i < classes; i++)
+		noise[i] = sqrt(noise[i]);
+	pe_synthetic_fit_pair(model, first, second, by_class, variance);
+	*weight = pe_synthetic_weight(model, first, second, by_class, noise, stream);
+	pe_free(table);
+	pe_free(deviation);
+	pe_free(noise);
+	return by_class;
+}
+
+static size_t
+pairs_memory(const pe_synthetic *model)
+{
+	size_t		cells = 0;
+
+	for (int a = 0; a < model->attributes; a++)
+		for (int b = a + 1; b < model->attributes; b++)
+			cells += (size_t) model->classing[a].classes * model->classing[b].classes;
+	return cells * sizeof(double);
+}
+
+static void
+make_tree(const pe_release *r, pe_synthetic_table *t)
+{
+	pe_synthetic *model = &t->model;
+	int			n;
+	double	  **pair;
+	double	   *weight;
+
+	begin_model(r, model);
+	n = model->attributes;
+	pair = pe_alloc((size_t) n * n, sizeof(*pair));
+	weight = pe_alloc((size_t) n * n, sizeof(double));
+	pe_check_memory(pairs_memory(model));
+	for (int a = 0; a < n; a++)
+		for (int b = a + 1; b < n; b++)
+			pair[a * n + b] = read_pair(r, model, a, b, &t->stream, &weight[a * n + b]);
+	pe_spanning_tree(n, weight, 0, model->parent, model->order);
+	for (int a = 0; a < n; a++)
+	{
+		int			first = Min(a, model->parent[a]);
+		int			second = Max(a, model->parent[a]);
+
+		if (first >= 0)
+			model->table[a] = pe_pair_by_parent(model, first, second, pair[first * n + second], model->parent[a]);
+	}
+	for (int i = 0; i < n * n; i++)
+		pe_free(pair[i]);
+	pe_free(pair);
+	pe_free(weight);
+}
+
+/* False if the whole product is not there, or drowned. */
+static bool
+make_whole(const pe_release *r, pe_synthetic_table *t)
+{
+	pe_synthetic *model = &t->model;
+	double	   *table;
+	double	   *deviation;
+
+	if (r->domain->attributes < 2 || !pe_domain_has_numbers(r->domain) || !determines(r, "identity"))
+		return false;
+	model->attributes = 1;
+	model->variance[0] = read_table(r, "identity", &table, &deviation);
+	pe_classing_init(&model->classing[0], r->domain->cells, table, -INFINITY);
+	pe_synthetic_fit(model, &table);
+	pe_free(table);
+	pe_free(deviation);
+	t->whole = model->total >= sqrt(model->variance[0]) * r->domain->cells;
+	if (!t->whole)
+	{
+		pe_synthetic_free(model);
+		*model = (pe_synthetic) {0};
+	}
+	return t->whole;
+}
+
+/* ------------------------------------------------------------------
+ * Of a release
+ * ------------------------------------------------------------------
+ */
+
+/* The arguments of both functions, by their places. */
+static pe_synthetic_table *
+begin_table(FunctionCallInfo fcinfo, int target, int rows)
+{
+	pe_synthetic_table *t = palloc0(sizeof(*t));
+
+	if (PG_ARGISNULL(target))
+		pe_refuse_null("target");
+	t->rows = PG_ARGISNULL(rows) ? -1 : PG_GETARG_INT64(rows);
+	if (!PG_ARGISNULL(rows))
+		pe_synthetic_check_rows(t->rows);
+	t->target.function = "dp.synthesize";
+	PreventCommandIfReadOnly("dp.synthesize()");
+	return t;
+}
+
+static void
+find_target(FunctionCallInfo fcinfo, int target, int replace, pe_synthetic_table *t)
+{
+	pe_target_find(&t->target, PG_GETARG_TEXT_PP(target), !PG_ARGISNULL(replace) && PG_GETARG_BOOL(replace));
+}
+
+/* From the numbers of a tree. */
+static void
+take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
+{
+	int32		cells[PE_MAX_ATTRIBUTES];
+
+	for (int a = 0; a < t->domain->attributes; a++)
+		cells[a] = t->column[a].cells;
+	pe_stream_init(&t->stream, value, values * sizeof(int64));
+	if (!pe_tree_model(t->domain->attributes, cells, value, values, root, &t->model))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));
+}
+
+/* A release that dp.synthesize has paid for: with its columns as they were declared. */
+static bool
+read_tree(pe_release *r)
+{
+	int			count = 0;
+
+	pe_release_read_row(r);
+	if (r->kind == NULL || strcmp(r->kind, PE_SYNTHETIC) != 0)
+		return false;
+	pe_release_check_version(r);
+	pe_release_read_values(r);
+	count = r->attributes;
+	r->columns = pe_columns_load(r->dataset, r->names, &count);
+	r->domain = pe_columns_domain(r->columns, count, 0);
+	return true;
+}
+
+Datum
+pe_sql_synthesize_release(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_table *t;
+	pe_release *r = palloc0(sizeof(*r));
+	bool		is_tree;
+
+	if (PG_ARGISNULL(ARG_RELEASE))
+		pe_refuse_null("release");
+	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
+	t->release = r->id = PG_GETARG_INT64(ARG_RELEASE);
+	r->published = true;
+	PE_UNDONE();
+	is_tree = read_tree(r);
+	if (!is_tree)
+	{
+		pe_release_read(r);
+		pe_release_read_values(r);
+	}
+	PE_END_UNDONE();
+	t->dataset = r->dataset;
+	t->version = r->version;
+	t->column = r->columns;
+	t->domain = r->domain;
+	pe_stream_init(&t->stream, r->value, r->values * sizeof(int64));
+	if (is_tree)
+		take_tree(t, r->value, r->values, 0);
+	else if (!make_whole(r, t))
+		make_tree(r, t);
+	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
+	pe_synthetic_make_table(t);
+	pe_synthetic_return(fcinfo, t);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * Of a dataset
+ * ------------------------------------------------------------------
+ */
+
+/* The arguments of dp.synthesize(dataset), and of its quote. */
+enum
+{
+	ASK_DATASET, ASK_ATTRIBUTES, ASK_TARGET, ASK_EPSILON, ASK_RHO, ASK_DELTA, ASK_ROWS, ASK_PREDICATE, ASK_METHOD,
+	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE
+};
+
+enum
+{
+	QUOTE_DATASET, QUOTE_ATTRIBUTES, QUOTE_EPSILON, QUOTE_RHO, QUOTE_DELTA, QUOTE_PREDICATE, QUOTE_METHOD,
+	QUOTE_OPTIONS, QUOTE_BUDGET
+};
+
+static void
+check_method(const char *method)
+{
+	if (strcmp(method, PE_METHOD_TREE) != 0)
+		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\"");
+}
+
+/* Both have the dataset and its attributes first. */
+static void
+read_attributes(FunctionCallInfo fcinfo, pe_request *request)
+{
+	pe_request_init(request, PE_ASK_TREE, "dp.synthesize");
+	request->dataset = pe_text_argument(fcinfo, ASK_DATASET, "dataset");
+	request->attribute = pe_names_argument(fcinfo, ASK_ATTRIBUTES, "attributes", "an attribute", &request->attributes);
+	pe_check_attributes(request->attributes);
+	if (request->attributes == 0)
+		pe_refuse_parameter("attributes", "{}", "at least one attribute");
+}
+
+static void
+read_request(FunctionCallInfo fcinfo, pe_request *request)
+{
+	read_attributes(fcinfo, request);
+	request->epsilon = pe_optional_float(fcinfo, ASK_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ASK_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, ASK_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, ASK_PREDICATE);
+	check_method(pe_text_argument(fcinfo, ASK_METHOD, "method"));
+	request->options = PG_ARGISNULL(ASK_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ASK_OPTIONS);
+	request->fresh = !PG_ARGISNULL(ASK_FRESH) && PG_GETARG_BOOL(ASK_FRESH);
+	request->budget = pe_optional_name(fcinfo, ASK_BUDGET);
+}
+
+/* What can fail for the table fails before the charge. */
+Datum
+pe_sql_synthesize(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_call *c = palloc0(sizeof(*c));
+	pe_synthetic_table *t = begin_table(fcinfo, ASK_TARGET, ASK_ROWS);
+
+	c->call.fcinfo = fcinfo;
+	read_request(fcinfo, &c->call.request);
+	pe_synthetic_prepare(c);
+	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
+	pe_synthetic_answer(c);
+	t->release = c->call.reply.release_id;
+	t->dataset = c->asked.dataset;
+	t->version = c->asked.version;
+	t->column = c->columns;
+	t->domain = c->domain;
+	take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	pe_synthetic_make_table(t);
+	pe_synthetic_return(fcinfo, t);
+	return (Datum) 0;
+}
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const pe_synthetic_call *c = argument;
+	const pe_asked *asked = &c->asked;
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	double		left = 0;
+
+	values[0] = Float8GetDatum(amount.rho_nano / 1e9);
+	nulls[0] = asked->ask.accounting == PE_PURE;
+	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[2] = Float8GetDatum(asked->ask.delta);
+	values[3] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_ONES));
+	values[4] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_PAIRS));
+	nulls[4] = c->problem.attributes == 1;
+	values[5] = Int64GetDatum(c->tables.first[c->tables.tables]);
+	values[6] = BoolGetDatum(pe_asked_fits(asked, c->call.replay, &left));
+	values[7] = Float8GetDatum(left);
+	nulls[7] = !DatumGetBool(values[6]);
+	values[8] = BoolGetDatum(c->call.replay);
+	values[9] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+}
+
+/* dp.quote_synthetic: reads no row, charges nothing. */
+Datum
+pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_call *c = palloc0(sizeof(*c));
+	pe_request *request = &c->call.request;
+
+	c->call.fcinfo = fcinfo;
+	c->call.quote = true;
+	read_attributes(fcinfo, request);
+	request->epsilon = pe_optional_float(fcinfo, QUOTE_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, QUOTE_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, QUOTE_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, QUOTE_PREDICATE);
+	check_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"));
+	request->options = PG_ARGISNULL(QUOTE_OPTIONS) ? NULL : PG_GETARG_JSONB_P(QUOTE_OPTIONS);
+	request->budget = pe_optional_name(fcinfo, QUOTE_BUDGET);
+	pe_synthetic_prepare(c);
+	pe_return_rows(fcinfo, 1, 10, make_quote, c);
+	return (Datum) 0;
+}

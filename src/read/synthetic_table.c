@@ -1,0 +1,286 @@
+/*
+ * synthetic_table.c
+ *	  Rows of a model of tables as an ordinary table of the caller's.  See synthetic_table.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#include "read/published_columns.h"
+#include "read/synthetic_table.h"
+#include "server/return_rows.h"
+#include "server/settings.h"
+#include "server/values.h"
+
+/* What stands in the columns of an attribute. */
+typedef struct valued
+{
+	const pe_column *column;
+	int			value;			/* their numbers */
+	int			other;			/* -1: none */
+	Datum	   *point;			/* levels or edges */
+	int			digits;			/* of a numeric, behind the point */
+} valued;
+
+typedef struct filling
+{
+	pe_synthetic_table *table;
+	pe_published_columns columns;
+	valued		attribute[PE_MAX_ATTRIBUTES];
+	int32	   *cell[PE_MAX_ATTRIBUTES];	/* of each attribute of the model, by rows */
+} filling;
+
+/* ------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------
+ */
+
+/* Digits of a numeric column: as declared, else two more than the edges have. */
+static int
+digits_of(const pe_dataset *dataset, const valued *v)
+{
+	Oid			type;
+	Oid			collation;
+	int32		modifier = -1;
+	int			digits = 0;
+
+	for (int i = 0; i < v->column->domain.points; i++)
+		digits = Max(digits, DatumGetInt32(DirectFunctionCall1(numeric_scale, v->point[i])));
+	if (OidIsValid(dataset->relation) && v->column->number > 0 &&
+		get_atttype(dataset->relation, v->column->number) != InvalidOid)
+	{
+		get_atttypetypmodcoll(dataset->relation, v->column->number, &type, &modifier, &collation);
+		getBaseTypeAndTypmod(type, &modifier);
+	}
+	if (modifier >= (int32) VARHDRSZ)
+		return Max(digits, (modifier - VARHDRSZ) & 0x7ff);
+	return digits + 2;
+}
+
+static void
+add_attribute(filling *f, int a)
+{
+	const pe_column *column = &f->table->column[a];
+	const pe_attribute *domain = &column->domain;
+	valued	   *v = &f->attribute[a];
+
+	*v = (valued) {.column = column, .other = -1};
+	v->value = pe_published_add(&f->columns, column->name, "", column->type);
+	if (domain->outside == PE_OUTSIDE_OTHER)
+		v->other = pe_published_add(&f->columns, column->name, "_other", BOOLOID);
+	v->point = palloc(domain->points * sizeof(Datum));
+	for (int i = 0; i < domain->points; i++)
+		v->point[i] = pe_datum_of_text(column->type, column->points[i]);
+	if (domain->kind == PE_BINS && column->type == NUMERICOID)
+		v->digits = digits_of(f->table->dataset, v);
+}
+
+/* ------------------------------------------------------------------
+ * Values within a bin
+ * ------------------------------------------------------------------
+ */
+
+/* Times are drawn to the second where a bin has a second. */
+static int64
+step_of(Oid type, int64 width)
+{
+	return (type == TIMESTAMPOID || type == TIMESTAMPTZOID) && width >= USECS_PER_SEC ? USECS_PER_SEC : 1;
+}
+
+static Datum
+draw_whole(const valued *v, int bin, bool closed, pe_stream *stream)
+{
+	int64		from = v->column->domain.point[bin].i;
+	uint64		width = (uint64) v->column->domain.point[bin + 1].i - (uint64) from;
+	int64		step = step_of(v->column->type, width > PG_INT64_MAX ? PG_INT64_MAX : (int64) width);
+	uint64		steps = (width - 1) / step + 1;
+
+	if (closed && width % step == 0 && steps < PG_UINT64_MAX)
+		steps++;
+	return pe_datum_of_int(v->column->type, (int64) ((uint64) from + pe_stream_below(stream, steps) * step));
+}
+
+/* A float4 is rounded once more, perhaps to the edge above. */
+static Datum
+draw_float(const valued *v, int bin, bool closed, pe_stream *stream)
+{
+	double		from = v->column->domain.point[bin].f;
+	double		to = v->column->domain.point[bin + 1].f;
+	double		u = pe_stream_unit(stream);
+	double		x = fmax(from * (1 - u) + to * u, from);
+
+	if (v->column->type == FLOAT4OID)
+		x = (float) x;
+	if (x > to || (x == to && !closed))
+		x = from;
+	return v->column->type == FLOAT4OID ? Float4GetDatum((float) x) : Float8GetDatum(x);
+}
+
+/* from + k steps of its last digit. */
+static Datum
+draw_numeric(const valued *v, int bin, bool closed, pe_stream *stream)
+{
+	Datum		width = DirectFunctionCall2(numeric_sub, v->point[bin + 1], v->point[bin]);
+	int			digits = v->digits;
+	Datum		unit = DirectFunctionCall2(numeric_power, DirectFunctionCall1(int4_numeric, Int32GetDatum(10)),
+										   DirectFunctionCall1(int4_numeric, Int32GetDatum(digits)));
+	Datum		steps = DirectFunctionCall1(numeric_ceil, DirectFunctionCall2(numeric_mul, width, unit));
+	Datum		most = DirectFunctionCall1(int8_numeric, Int64GetDatum(INT64CONST(1) << 62));
+	int64		k;
+
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, steps, most)))
+		return v->point[bin];	/* more digits than can be drawn */
+	k = (int64) pe_stream_below(stream, DatumGetInt64(DirectFunctionCall1(numeric_int8, steps)) + closed);
+	steps = DirectFunctionCall1(int8_numeric, Int64GetDatum(k));
+	return DirectFunctionCall2(numeric_add, v->point[bin], DirectFunctionCall2(numeric_div, steps, unit));
+}
+
+static Datum
+draw_in_bin(const valued *v, int bin, pe_stream *stream)
+{
+	const pe_attribute *domain = &v->column->domain;
+	bool		closed = bin == domain->points - 2 && !domain->open;
+	Datum		value;
+
+	switch (domain->key)
+	{
+		case PE_KEY_INT:
+			return draw_whole(v, bin, closed, stream);
+		case PE_KEY_FLOAT:
+			return draw_float(v, bin, closed, stream);
+		default:
+			value = draw_numeric(v, bin, closed, stream);
+			return DirectFunctionCall2(numeric_round, value, Int32GetDatum(v->digits));
+	}
+}
+
+static void
+put_cell(const valued *v, int32 cell, pe_stream *stream, Datum *values, bool *nulls)
+{
+	const pe_attribute *domain = &v->column->domain;
+	bool		is_other = pe_attribute_is_other(domain, cell);
+
+	pe_published_put(v->other, BoolGetDatum(is_other), values, nulls);
+	if (is_other || pe_attribute_is_null(domain, cell))
+		return;
+	pe_published_put(v->value, domain->kind == PE_BINS ? draw_in_bin(v, cell, stream) : v->point[cell], values, nulls);
+}
+
+static void
+make_row(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const filling *f = argument;
+	pe_synthetic_table *t = f->table;
+
+	memset(nulls, true, f->columns.columns * sizeof(bool));
+	for (int a = 0; a < t->domain->attributes; a++)
+		put_cell(&f->attribute[a], t->whole ? pe_domain_coordinate(t->domain, f->cell[0][row], a) : f->cell[a][row],
+				 &t->stream, values, nulls);
+}
+
+/* ------------------------------------------------------------------
+ * The table
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_synthetic_check_rows(int64 rows)
+{
+	if (rows < 0 || rows > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows is " INT64_FORMAT, rows),
+				 errhint("Give a number from 0 to %d, or NULL for as many as the release has.", PG_INT32_MAX)));
+}
+
+static void
+draw_cells(filling *f)
+{
+	pe_synthetic_table *t = f->table;
+	int32		rows = (int32) t->rows;
+
+	pe_check_memory((size_t) rows * t->model.attributes * sizeof(int32) + pe_synthetic_draw_memory(&t->model, rows));
+	for (int a = 0; a < t->model.attributes; a++)
+		f->cell[a] = pe_alloc(Max(rows, 1), sizeof(int32));
+	pe_synthetic_draw(&t->model, &t->stream, rows, f->cell);
+}
+
+static char *
+comment_on(const pe_synthetic_table *t)
+{
+	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
+					"version %d of its data; %s; no row is anybody, and what is computed from them has no known error",
+					t->release, t->dataset->name, t->version,
+					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows");
+}
+
+void
+pe_synthetic_make_table(pe_synthetic_table *t)
+{
+	filling    *f = palloc0(sizeof(*f));
+	pe_confinement confinement;
+
+	f->table = t;
+	for (int a = 0; a < t->domain->attributes; a++)
+		add_attribute(f, a);
+	pe_published_place(&f->columns, 0, f->columns.columns);
+	if (t->rows < 0)
+		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
+	draw_cells(f);
+
+	pe_target_begin(&t->target, &confinement);
+	pe_target_create(&t->target, pe_published_list(&f->columns, NULL));
+	pe_target_insert(&t->target, (int32) t->rows, make_row, f);
+	pe_target_finish(&t->target, comment_on(t));
+	pe_target_end(&confinement);
+	for (int a = 0; a < t->model.attributes; a++)
+		pe_free(f->cell[a]);
+}
+
+static Datum
+edges_of(const pe_synthetic_table *t)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int n = 0; n < t->model.attributes; n++)
+	{
+		int			a = t->model.order[n];
+
+		if (t->model.parent[a] < 0)
+			continue;
+		appendStringInfoString(&json, json.len > 0 ? ", [" : "[[");
+		escape_json(&json, t->column[t->model.parent[a]].name);
+		appendStringInfoString(&json, ", ");
+		escape_json(&json, t->column[a].name);
+		appendStringInfoChar(&json, ']');
+	}
+	appendStringInfoString(&json, json.len > 0 ? "]" : "[]");
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+static void
+make_result(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const pe_synthetic_table *t = argument;
+
+	values[0] = CStringGetTextDatum(t->target.qualified);
+	values[1] = Int64GetDatum(t->rows);
+	values[2] = Int64GetDatum(t->release);
+	values[3] = edges_of(t);
+}
+
+void
+pe_synthetic_return(FunctionCallInfo fcinfo, const pe_synthetic_table *t)
+{
+	pe_return_rows(fcinfo, 1, 4, make_result, t);
+}

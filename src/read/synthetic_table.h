@@ -1,0 +1,44 @@
+/*
+ * synthetic_table.h
+ *	  Rows of a model of tables (counts/synthetic.h) as an ordinary table of the caller's.
+ *
+ * Columns, in the order of the attributes:
+ *
+ *	 <a>			a level as it is; a value drawn evenly within a bin, whole where the type's values are (of a
+ *					numeric as many digits as the column has); NULL for the cells NULL and 'other'
+ *	 <a>_other		whether it is 'other', of an attribute that has this cell
+ *
+ * A name that is taken gets a number behind it.  Everything follows from what was released: a release gives the same
+ * rows each time.
+ */
+#ifndef PE_READ_SYNTHETIC_TABLE_H
+#define PE_READ_SYNTHETIC_TABLE_H
+
+#include "counts/synthetic.h"
+#include "ledger/columns.h"
+#include "read/published_table.h"
+
+typedef struct pe_synthetic_table
+{
+	pe_target	target;
+	int64		release;
+	const pe_dataset *dataset;
+	int			version;		/* of its data */
+	const pe_column *column;	/* of each attribute of the domain that spans cells */
+	const pe_domain *domain;
+	pe_synthetic model;
+	bool		whole;			/* the model is of one attribute: the cells of the domain together */
+	pe_stream	stream;			/* from what was released */
+	int64		rows;			/* below 0: the total of the model */
+} pe_synthetic_table;
+
+/* 22023 unless rows can be asked for. */
+extern void pe_synthetic_check_rows(int64 rows);
+
+/* Makes the table that target has found, and fills it; rows is then how many. */
+extern void pe_synthetic_make_table(pe_synthetic_table *table);
+
+/* A row for the SQL functions: target, rows, release, edges. */
+extern void pe_synthetic_return(FunctionCallInfo fcinfo, const pe_synthetic_table *table);
+
+#endif
