@@ -343,6 +343,30 @@ check_errors(const workload_case *c)
 	assert_true(nearly(errors.weighted_largest, weighted_largest, 0));
 }
 
+/* What each measurement adds by itself: with its variance these are the covariance. */
+static void
+check_weights(const workload_case *c, const pe_reconstruction *r, const double *covariance)
+{
+	int32_t		n = c->workload.queries;
+	int64_t		rows = c->blocks.first[c->blocks.blocks];
+	double	   *weights = matrix(rows, n);
+	double	   *sum = matrix(n, n);
+	double		largest = 0;
+
+	pe_reconstruction_weights(r, weights);
+	for (int32_t b = 0; b < c->blocks.blocks; b++)
+		for (int64_t m = c->blocks.first[b]; m < c->blocks.first[b + 1]; m++)
+			for (int32_t i = 0; i < n; i++)
+				for (int32_t k = 0; k < n; k++)
+					sum[i * n + k] += weights[m * n + i] * weights[m * n + k] * pe_blocks_relative_variance(&c->blocks, b);
+	for (int32_t i = 0; i < n * n; i++)
+		largest = fmax(largest, fabs(covariance[i]));
+	for (int32_t i = 0; i < n * n; i++)
+		assert_true(fabs(sum[i] - covariance[i]) <= 1e-7 * largest + 1e-9);
+	pe_free(weights);
+	pe_free(sum);
+}
+
 /* The covariance of all queries: its diagonal, and a sum of queries with signs, which is a query too. */
 static void
 check_covariance(workload_case *c)
@@ -370,6 +394,7 @@ check_covariance(workload_case *c)
 	}
 	answer_densely(&c->dense, w, c->y, &estimate, &variance);
 	assert_true(fabs(sum - variance) < 1e-6 * (1 + variance) + 1e-3);
+	check_weights(c, &r, covariance);
 	pe_reconstruction_free(&r);
 	pe_free(covariance);
 	pe_free(w);

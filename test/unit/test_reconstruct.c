@@ -955,20 +955,14 @@ covariance_of_units(const pe_reconstruction *r, double *covariance)
 {
 	int32_t		queries = r->workload->queries;
 	int32_t		rows = r->measured->strategy->rows;
-	int64_t    *y = pe_alloc(rows, sizeof(int64_t));
-	double	   *estimate = pe_alloc(queries, sizeof(double));
+	double	   *weights = pe_alloc((size_t) rows * queries, sizeof(double));
 
+	pe_reconstruction_weights(r, weights);
 	for (int32_t m = 0; m < rows; m++)
-	{
-		y[m] = 1;
-		pe_reconstruction_estimate(r, y, estimate);
 		for (int32_t i = 0; i < queries; i++)
 			for (int32_t k = 0; k < queries; k++)
-				covariance[i * queries + k] += estimate[i] * estimate[k];
-		y[m] = 0;
-	}
-	pe_free(y);
-	pe_free(estimate);
+				covariance[i * queries + k] += weights[m * queries + i] * weights[m * queries + k];
+	pe_free(weights);
 }
 
 static void
