@@ -154,6 +154,9 @@ extern void pe_aggregate_free(pe_aggregate *aggregate);
  */
 extern char *pe_formula_canonical(const char *text, bool *affine);
 
+/* Whether the formula of a canonical text is so many times that of another one. */
+extern bool pe_formula_is_multiple(const char *text, const char *of, double *factor);
+
 /* Whether it is made of the cells of an attribute in each group, and not of sums. */
 static inline bool
 pe_aggregate_is_of_cells(const pe_aggregate *aggregate)
