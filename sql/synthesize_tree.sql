@@ -56,7 +56,11 @@ SELECT e < 1 AS low, about(count(*)) AS rows, max(scale(e)) FROM one GROUP BY 1 
 SELECT about(rows) FROM dp.synthesize('rows_of', '{a,d}', 'some_rows', rho => 1000, predicate => 'b = ''a'' AND c = 0');
 SELECT a, about(count(*)) FROM some_rows GROUP BY 1 HAVING count(*) > 5;
 SELECT rows FROM dp.synthesize('rows_of', '{d,e}', 'nobody', rho => 1000, predicate => 'a = 0 AND c = 1');
+-- One attribute by its name; without a cost no form is meant more than the other
+SELECT count(*) FROM dp.synthesize('rows_of', 'e', 'one_again', rho => 1000);
+SELECT replay FROM dp.quote_synthetic('rows_of', 'e', rho => 1000);
 -- Refused
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't')$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'given', rho => 1)$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'nowhere.t', rho => 1)$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{}', 't', rho => 1)$$);

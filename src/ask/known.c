@@ -711,7 +711,7 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */
-	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
+	if (s->by_cells || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
 		(pe_counts_nonnegative(g) && !gives_nonnegative(&t->kept.strategy)) ||
 		!pe_known_join(pair, of->asked.dataset, g->predicate, &measured, &t->kept.strategy,
 					   l->known.noise.lattice[j], &asked))
@@ -1420,7 +1420,7 @@ pe_known_from(pe_aggregation *g, pe_stored_aggregates *stored, pe_known_lack *la
 	pe_known   *known;
 
 	l.answers = stored->measured != NULL;
-	l.known.noise = pe_aggregation_noise(of, stored->release.nano);
+	l.known.noise = stored->noise.of_part != NULL ? stored->noise : pe_aggregation_noise(of, stored->release.nano);
 	*lack = (pe_known_lack) {g->on_grid ? 0 : lacking_aggregate(g, of), -1};
 	if (lack->aggregate >= 0 || !all_follow(g, of))
 		return NULL;
