@@ -103,8 +103,8 @@ extern size_t pe_tree_memory(const pe_tree_problem *problem, const pe_tables *ta
  * The model of what was released, with the attribute `root` as its first root: post-processing.  cells and attributes
  * are the model's to be.  False if the numbers are not what pe_tree_measure gives.
  *
- * least: where the count of a group, less half an interval of 95 %, is below it, the group has no rows of its own; 0: all
- * have.  Half of an interval is PE_TREE_HALF standard deviations and 1, which is enough for both kinds of noise.
+ * least: where the count of a group, less half an interval of 95 %, is below it, the group has no rows of its own; 0:
+ * all have.  Half of an interval is PE_TREE_HALF standard deviations and 1, which is enough for both kinds of noise.
  */
 #define PE_TREE_HALF 2.12
 extern bool pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root,
