@@ -182,14 +182,14 @@ double_of(int64_t bits)
 	return x;
 }
 
-/* A count as it is, or 0 where a group of so few is not shown (counts/min_count.h): the end of its interval is below. */
+/* A count as it is, or 0 where a group of so few is not shown (counts/min_count.h). */
 static double
 shown(int64_t count, double variance, double least)
 {
 	return least > 0 && (double) count - (PE_TREE_HALF * sqrt(variance) + 1) < least ? 0 : (double) count;
 }
 
-/* Classes and margins of what the first part released.  Classes are by all counts, as they were when it was measured. */
+/* Classes and margins of what the first part released.  Classes are by all counts, as when it was measured. */
 static void
 begin_model(const int64_t *value, double least, pe_synthetic *model)
 {
