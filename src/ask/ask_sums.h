@@ -98,6 +98,10 @@ typedef struct pe_aggregation
 	pe_aggregate aggregate[PE_MAX_AGGREGATES];
 	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
 	pe_conditions conditions;
+	char	  **where;			/* the predicate and all conditions, as they were written, */
+	pe_predicate *parsed;		/* and what they mean */
+	int			wheres;
+	int			taken;			/* of them, by aggregates */
 
 	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers. Others have no name */
 	int			groups;

@@ -165,7 +165,8 @@ values_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pu
 {
 	pe_u128		rows = (pe_u128) rules->max_rows;
 	pe_u128		each = (pe_u128) part->distinct < rows ? (pe_u128) part->distinct : rows;
-	pe_u128		groups = (pe_u128) part->strategy->columns;
+	/* of keys there are any number */
+	pe_u128		groups = rules->by_keys ? 2 * rows : (pe_u128) part->strategy->columns;
 	pe_plan_rules fewer = *rules;
 
 	if (!pe_strategy_counts_columns(part->strategy))
