@@ -222,6 +222,9 @@ SELECT max(release) AS formula FROM dp.aggregate('orders', '{count(*),sum(items 
 SELECT dp.expose('orders', 'public.formula_v', release => :formula);
 SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'formula_v' ORDER BY ordinal_position;
 SELECT near('SELECT region, sum(items * amount), avg(items * amount) AS mean, count(items * amount) AS n FROM formula_v GROUP BY 1');
+-- multiples of it
+SELECT near('SELECT region, sum(2 * items * amount), avg(-(amount * items)) AS mean, count(3 * items * amount) AS n, avg(items * amount / 4.0) AS quarter FROM formula_v GROUP BY 1');
+SELECT refused('SELECT sum(items * amount + items) FROM formula_v');
 SELECT refused('SELECT sum(amount) FROM formula_v');
 SELECT refused('SELECT dp.median(amount) FROM formula_v');
 

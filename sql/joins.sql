@@ -235,6 +235,50 @@ SELECT count(*) FROM two.v WHERE country = 'AT';
 -- A cube is one relation
 SELECT part, hint FROM dp.advise_cube('sales', '{SELECT status\, count(*) FROM s.lines JOIN s.orders USING (order_id) GROUP BY status,SELECT count(*) FROM s.lines}');
 
+-- IN with a SELECT that has groups: the view of the hint is made as it is printed, and is right
+CREATE FUNCTION two.hint_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    h text;
+BEGIN
+    PERFORM set_config('search_path', 's', true);
+    EXECUTE query;
+    RETURN 'answered';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS h = PG_EXCEPTION_HINT;
+    RETURN substring(h FROM 'CREATE VIEW.*same_cap_as => [^)]*\)');
+END $$;
+CREATE TEMP TABLE hints AS SELECT two.hint_of('SELECT order_id, customer_id, max(placed), sum(quantity), count(*) FROM lines l JOIN orders o USING (order_id) WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id HAVING sum(quantity) > 5) AND l.tier < 3 GROUP BY order_id, customer_id') AS parts,
+    two.hint_of('SELECT status, count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines WHERE product_id > 3 OR tier IS NULL GROUP BY order_id HAVING count(*) > 1 AND min(quantity) < 3) GROUP BY status') AS rows;
+GRANT SELECT ON hints TO PUBLIC;
+SELECT ask('SELECT c.customer_id, count(*) FROM customers c, orders o WHERE o.customer_id = c.customer_id AND o.order_id IN (SELECT order_id FROM lines GROUP BY order_id HAVING sum(quantity) > 5) GROUP BY 1');
+SELECT ask('SELECT count(*) FROM orders WHERE customer_id IN (SELECT customer_id + 1 FROM orders GROUP BY 1)');
+SELECT ask('SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id LIMIT 1)');
+SELECT ask('SELECT count(*) FROM orders WHERE order_id NOT IN (SELECT order_id FROM lines GROUP BY order_id)');
+SELECT ask('SELECT country FROM customers WHERE customer_id IN (SELECT customer_id FROM orders GROUP BY customer_id)');
+SET search_path = s;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id);
+RESET search_path;
+SELECT unnest(ARRAY[parts, rows]) FROM hints;
+SET SESSION AUTHORIZATION regress_curator;
+SET search_path = shop, public;
+SELECT replace(parts, ', same_cap_as', ', max_rows => 4, same_cap_as') AS parts, replace(rows, ', same_cap_as', ', max_rows => 4, same_cap_as') AS rows FROM hints \gset
+:parts;
+:rows;
+SELECT dp.add_attribute('lines_orders_in', 'a5', 1, 6, bins => 5, last => 'open'), dp.add_attribute('orders_in', 'status', '{open,paid}');
+SELECT dp.expose('lines_orders_in', 'shop.parts'), dp.expose('orders_in', 'shop.found_orders');
+RESET search_path;
+GRANT SELECT ON shop.parts, shop.found_orders TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT a5, count(*) FROM shop.parts GROUP BY a5;
+SELECT status, count(*) FROM shop.found_orders GROUP BY status;
+SELECT truth('SELECT n, count(*) FROM (SELECT count(*) AS n FROM lines l JOIN orders o USING (order_id) WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id HAVING sum(quantity) > 5) AND l.tier < 3 GROUP BY o.order_id, customer_id) s GROUP BY 1');
+SELECT truth('SELECT status, count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines WHERE product_id > 3 OR tier IS NULL GROUP BY order_id HAVING count(*) > 1 AND min(quantity) < 3) GROUP BY status');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset(d) FROM unnest('{lines_orders_in,orders_in}'::text[]) d;
+DROP VIEW shop.lines_orders_in, shop.orders_in;
+DROP VIEW shop.parts, shop.found_orders;
+SET SESSION AUTHORIZATION regress_ann;
+
 -- What is not exposed
 SET SESSION AUTHORIZATION regress_curator;
 CREATE VIEW shop.facts AS SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id;
@@ -261,6 +305,15 @@ SELECT refused('SELECT dp.expose_tables(''other'', ''two'')');
 SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_table ''shop.orders'')');
 SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_table ''shop.orders'', datasets ''{a}'')');
 SELECT refused('CREATE FOREIGN TABLE two.wrong (a int) SERVER dp OPTIONS (base_table ''shop.orders'', datasets ''{a,b}'', dataset ''a'')');
+
+-- A dataset whose view is gone hides no other one; what only it answers says so
+SET SESSION AUTHORIZATION regress_curator;
+BEGIN;
+DROP VIEW shop.shipping;
+SET LOCAL SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) GROUP BY country');
+SELECT ask('SELECT month, count(*) FROM orders JOIN dates ON day = placed GROUP BY month');
+ROLLBACK;
 
 -- What is dropped meanwhile: the proof runs again at every request
 SET SESSION AUTHORIZATION regress_curator;

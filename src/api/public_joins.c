@@ -24,6 +24,17 @@ load(void *argument)
 	pe_dataset_check_there(l->dataset);
 }
 
+static pe_public_joins *
+gone(const char *name, const char *id, ErrorData *error)
+{
+	pe_public_joins *found = palloc0(sizeof(*found));
+
+	found->dataset = pstrdup(name);
+	found->public_id = pstrdup(id);
+	found->error = error;
+	return found;
+}
+
 pe_public_joins *
 pe_public_joins_load(const char *name, const char *id)
 {
@@ -33,6 +44,8 @@ pe_public_joins_load(const char *name, const char *id)
 
 	if (error != NULL && id != NULL && error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT)
 		return NULL;
+	if (error != NULL && id != NULL && error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+		return gone(name, id, error);
 	if (error != NULL)
 		ReThrowError(error);
 	if (id != NULL && strcmp(l.dataset->public_id, id) != 0)

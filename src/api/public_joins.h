@@ -14,12 +14,14 @@ typedef struct pe_public_joins
 	char	   *unit;			/* an output; NULL: each row */
 	int64		cap;			/* datasets of one cap have the same */
 	pe_joins   *joins;			/* NULL: it is not joins alone, */
-	const char *why;			/* for that reason */
+	const char *why;			/* for that reason, */
+	ErrorData  *error;			/* or nothing else is known of it: why it is asked no more */
 } pe_public_joins;
 
 /*
  * Under locks on the tables, which stay to the end of the transaction; and of another id than is
- * asked for NULL, likewise if there is none of the name.  NULL as the id: any.
+ * asked for NULL, likewise if there is none of the name.  One of an id whose table is gone has its
+ * error: others may answer.  NULL as the id: any.
  */
 extern pe_public_joins *pe_public_joins_load(const char *dataset, const char *id);
 

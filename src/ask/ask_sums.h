@@ -394,6 +394,7 @@ typedef struct pe_stored_aggregates
 	pe_release	release;
 	pe_request	request;
 	pe_aggregation aggregation;
+	pe_aggregate_noise noise;	/* of one that is asked many times; of_part NULL: it is made for each */
 	const int64 *measured;		/* by pe_aggregation_read: of all parts, one after the other */
 	pe_aggregate_result *result;	/* as of pe_aggregation_results */
 } pe_stored_aggregates;

@@ -82,8 +82,11 @@ cube_of(pe_stored_aggregates *stored)
 	for (int i = 0; i < g->groups; i++)
 		cube->attribute[i] = g->columns[i].name;
 	cube->number = palloc(Max(g->needed.numbers, 1) * sizeof(char *));
+	cube->formula = palloc(Max(g->needed.numbers, 1) * sizeof(char *));
 	for (int i = 0; i < g->needed.numbers; i++)
-		if (!g->number_column[i]->computed)
+		if (g->number_column[i]->computed)
+			cube->formula[cube->formulas++] = g->number_column[i]->name;
+		else
 			cube->number[cube->numbers++] = g->number_column[i]->name;
 	cube->factors = g->needed.factors;
 	cube->factor = palloc(Max(cube->factors, 1) * sizeof(char *));
@@ -168,6 +171,7 @@ pe_cube_of_request(const pe_request *request)
 		.decimals_count = decimals,
 		.nano = pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting)
 	};
+	s->noise = pe_aggregation_noise(&s->aggregation, s->release.nano);
 	return cube_of(s);
 }
 

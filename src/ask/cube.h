@@ -20,6 +20,8 @@ typedef struct pe_cube
 	char	  **number;			/* that it has sums of */
 	int			factors;
 	char	  **factor;			/* in formulas that it has sums of; maybe several times */
+	int			formulas;
+	char	  **formula;		/* canonical, that it has sums of */
 	bool		counts;			/* it has count(*) */
 } pe_cube;
 

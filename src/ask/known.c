@@ -1420,7 +1420,7 @@ pe_known_from(pe_aggregation *g, pe_stored_aggregates *stored, pe_known_lack *la
 	pe_known   *known;
 
 	l.answers = stored->measured != NULL;
-	l.known.noise = pe_aggregation_noise(of, stored->release.nano);
+	l.known.noise = stored->noise.of_part != NULL ? stored->noise : pe_aggregation_noise(of, stored->release.nano);
 	*lack = (pe_known_lack) {g->on_grid ? 0 : lacking_aggregate(g, of), -1};
 	if (lack->aggregate >= 0 || !all_follow(g, of))
 		return NULL;

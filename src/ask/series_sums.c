@@ -162,6 +162,48 @@ check_size(const pe_serial *s)
 	pe_check_memory((size_t) cells * periods * 5 * sizeof(int64));
 }
 
+static int64 *
+shares_of(const pe_aggregation *g)
+{
+	int64	   *share = palloc(Max(g->parts, 1) * sizeof(int64));
+
+	for (int i = 0; i < g->parts; i++)
+		share[i] = (int64) g->part[i].share;
+	return share;
+}
+
+static void
+add_shares(StringInfo text, const int64 *share, int shares)
+{
+	appendStringInfoString(text, ", \"shares\": [");
+	for (int i = 0; i < shares; i++)
+		appendStringInfo(text, "%s" INT64_FORMAT, i > 0 ? ", " : "", share[i]);
+	appendStringInfoChar(text, ']');
+}
+
+/* The shares are not those of its aggregates: an earlier version measured other parts, or the row is damaged. */
+static void __attribute__((noreturn))
+refuse_shares(const pe_serial *s)
+{
+	char	   *paid;
+	StringInfoData shares;
+
+	initStringInfo(&shares);
+	add_shares(&shares, s->series->share, s->series->shares);
+	PE_UNDONE();
+	paid = pe_series_paid_request(s->series);
+	PE_END_UNDONE();
+	if (s->series->share == NULL || paid == NULL || strstr(paid, shares.data) == NULL)
+		pe_serial_refuse_damaged(s);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("series \"%s\" was paid with an earlier version of pg_epsilon, and cannot go on or be read "
+					"any more", s->series->name),
+			 errdetail("It measured other sums than this version does for the same aggregates. Nothing was charged."),
+			 errhint("What dp.publish_series has written stays. dp.create_series begins another one, which is "
+					 "charged.")));
+}
+
 static void
 measure_sums(pe_serial *s)
 {
@@ -171,7 +213,7 @@ measure_sums(pe_serial *s)
 	pe_aggregation_measure(g);
 	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL ||
 					  !pe_aggregation_take_shares(g, s->series->share)))
-		pe_serial_refuse_damaged(s);
+		refuse_shares(s);
 }
 
 /*
@@ -348,10 +390,7 @@ add_text(StringInfo text, const pe_serial *s)
 		pe_text_add_names(text, "never_null", s->series->never_null, s->series->never_nulls);
 	if (pe_aggregation_counts_units(g))
 		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	appendStringInfoString(text, ", \"shares\": [");
-	for (int i = 0; i < g->parts; i++)
-		appendStringInfo(text, "%s" UINT64_FORMAT, i > 0 ? ", " : "", g->part[i].share);
-	appendStringInfoChar(text, ']');
+	add_shares(text, shares_of(g), g->parts);
 }
 
 /* In one form, with the name that it was given. */
@@ -377,9 +416,7 @@ keep_sums(pe_serial *s)
 	series->never_nulls = pe_aggregation_never_null(g, series->never_null);
 	series->cells_per_unit = pe_aggregation_counts_units(g) ? g->cells_per_unit : 0;
 	series->shares = g->parts;
-	series->share = palloc(g->parts * sizeof(int64));
-	for (int i = 0; i < g->parts; i++)
-		series->share[i] = (int64) g->part[i].share;
+	series->share = shares_of(g);
 }
 
 /* ------------------------------------------------------------------

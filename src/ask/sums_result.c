@@ -491,7 +491,10 @@ put_mixed(reading *r, const pe_aggregate_noise *noise)
 {
 	const pe_aggregation *g = r->g;
 	int			parts = g->parts;
+	double	   *stderr_of = palloc(Max(parts, 1) * sizeof(double));
 
+	for (int p = 0; p < parts; p++)
+		stderr_of[p] = pe_noise_stderr(noise->of_part[p]);
 	for (int s = 0; s < g->needed.sums; s++)
 	{
 		int			i = mixed_part(g, r->mix, s);
@@ -507,7 +510,7 @@ put_mixed(reading *r, const pe_aggregate_noise *noise)
 				if (weight == 0)
 					continue;
 				all.value += weight * r->part[p].estimate[q];
-				all.variance += pow(weight * noise_of_group(g, noise, p, q), 2) * r->variance;
+				all.variance += pow(weight * (stderr_of[p] * sqrt(space_of(g, p)->variance[q])), 2) * r->variance;
 			}
 			r->estimate[(size_t) q * g->needed.sums + s] = all;
 		}

@@ -108,13 +108,37 @@ take_formula(pe_text *t, pe_aggregate *a, int i)
 	return true;
 }
 
-char *
-pe_formula_canonical(const char *text, bool *affine)
+/* A text that is a formula and nothing else; false: it is another. */
+static bool
+read_formula(const char *text, pe_formula *formula)
 {
 	pe_text_error error;
 	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = text, .error = &error};
+
+	return pe_formula_parse(&t, formula) && pe_text_next(&t) == 0;
+}
+
+bool
+pe_formula_is_multiple(const char *text, const char *of, double *factor)
+{
+	pe_formula *formula = pe_alloc(2, sizeof(*formula));
+	pe_rational ratio;
+	bool		is_multiple = read_formula(text, &formula[0]) && read_formula(of, &formula[1]) &&
+		pe_formula_ratio(&formula[0], &formula[1], &ratio);
+
+	if (is_multiple)
+		*factor = (double) ratio.above / (double) ratio.below;
+	pe_formula_free(&formula[0]);
+	pe_formula_free(&formula[1]);
+	pe_free(formula);
+	return is_multiple;
+}
+
+char *
+pe_formula_canonical(const char *text, bool *affine)
+{
 	pe_formula *formula = pe_alloc(1, sizeof(*formula));
-	bool		read = pe_formula_parse(&t, formula) && pe_text_next(&t) == 0;
+	bool		read = read_formula(text, formula);
 	char	   *canonical = read ? formula_text(formula) : NULL;
 
 	*affine = formula->variables == 1 && !formula->variable[0].fills && formula->terms > 0 &&

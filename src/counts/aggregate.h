@@ -153,6 +153,9 @@ extern void pe_aggregate_free(pe_aggregate *aggregate);
  */
 extern char *pe_formula_canonical(const char *text, bool *affine);
 
+/* Whether the formula of a canonical text is so many times that of another one. */
+extern bool pe_formula_is_multiple(const char *text, const char *of, double *factor);
+
 /* What it is called in texts. */
 extern const char *pe_aggregate_word(const pe_aggregate *aggregate);
 

@@ -662,3 +662,40 @@ pe_formula_write(pe_text *t, const pe_formula *f)
 	if (f->terms == 0)
 		pe_text_write(t, "0");
 }
+
+static bool
+is_same_monomial(const pe_formula *a, const pe_formula_term *of_a, const pe_formula *b, const pe_formula_term *of_b)
+{
+	if (of_a->degree != of_b->degree)
+		return false;
+	for (int i = 0; i < of_a->degree; i++)
+		if (!is_same(&a->variable[of_a->variable[i]], &b->variable[of_b->variable[i]]))
+			return false;
+	return true;
+}
+
+bool
+pe_formula_ratio(const pe_formula *a, const pe_formula *b, pe_rational *factor)
+{
+	bool		found = false;
+
+	if (a->terms != b->terms)
+		return false;
+	for (int i = 0; i < a->terms; i++)
+	{
+		pe_rational x = a->term[i].coefficient;
+		pe_rational y = b->term[i].coefficient;
+		pe_rational ratio;
+
+		if (!is_same_monomial(a, &a->term[i], b, &b->term[i]) || (x.above == 0) != (y.above == 0))
+			return false;
+		if (x.above == 0)
+			continue;
+		if (!multiply(x, y.above > 0 ? (pe_rational) {y.below, y.above} : (pe_rational) {-y.below, -y.above}, &ratio) ||
+			(found && (ratio.above != factor->above || ratio.below != factor->below)))
+			return false;
+		*factor = ratio;
+		found = true;
+	}
+	return found;
+}

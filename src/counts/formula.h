@@ -73,6 +73,9 @@ extern const char *pe_formula_attribute(const pe_formula *formula);
 /* Appends its canonical text, which reads as the same formula. */
 extern void pe_formula_write(pe_text *t, const pe_formula *formula);
 
+/* a = factor * b with the same terms, where both are canonical; false: it is no such multiple. */
+extern bool pe_formula_ratio(const pe_formula *a, const pe_formula *b, pe_rational *factor);
+
 /* above / below, which is not 0; false if it does not fit. */
 extern bool pe_rational_of(pe_i128 above, pe_i128 below, pe_rational *fraction);
 

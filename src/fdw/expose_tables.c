@@ -132,7 +132,7 @@ datasets_option(exposing *e, Oid exposed)
 		const pe_bound_dataset *b = lfirst(cell);
 		const pe_public_joins *other = pe_public_joins_load(b->name, b->id);
 
-		if (other == NULL || strcmp(b->id, e->dataset->public_id) == 0)
+		if (other == NULL || other->error != NULL || strcmp(b->id, e->dataset->public_id) == 0)
 			continue;
 		if (other->cap != e->dataset->cap)
 			ereport(ERROR,

@@ -12,6 +12,7 @@
 #include "api/public_joins.h"
 #include "fdw/join_question.h"
 #include "fdw/sight.h"
+#include "fdw/sql_text.h"
 #include "fdw/table_options.h"
 
 /* ------------------------------------------------------------------
@@ -21,14 +22,20 @@
 
 /* Of the same name several have a number behind it. */
 static char *
-alias_of(const pe_join_question *q, int table)
+plain_alias(const pe_join_question *q, int table)
 {
 	char	   *name = get_rel_name(q->table[table].relation);
 	int			same = 0;
 
 	for (int i = 0; i < table; i++)
 		same += strcmp(get_rel_name(q->table[i].relation), name) == 0;
-	return pstrdup(quote_identifier(same > 0 ? psprintf("%s_%d", name, same + 1) : name));
+	return same > 0 ? psprintf("%s_%d", name, same + 1) : name;
+}
+
+static char *
+alias_of(const pe_join_question *q, int table)
+{
+	return pstrdup(quote_identifier(plain_alias(q, table)));
 }
 
 static char *
@@ -290,7 +297,7 @@ name_of_view(const pe_join_question *q)
 	initStringInfo(&name);
 	for (int i = 0; i < q->tables; i++)
 		appendStringInfo(&name, "%s%s", i > 0 ? "_" : "", get_rel_name(q->table[i].relation));
-	if (name.len > NAMEDATALEN - 1)
+	if (name.len > NAMEDATALEN - 1 - (int) strlen("_rows"))
 		return "joined";
 	return name.data;
 }
@@ -355,10 +362,152 @@ registration(const pe_join_question *q, const char *name, const char *relation, 
 {
 	Oid			schema = get_rel_namespace(q->table[0].relation);
 
+	/* a view with a SELECT in WHERE is more than joins */
+	if (q->lookups != NIL)
+		return psprintf("%s; dp.add_attribute for its columns; dp.expose. It is then asked without IN.",
+						pe_registration_text(name, relation, unit, candidate->dataset));
 	return psprintf("%s; dp.add_attribute for its columns; SELECT dp.expose_tables(%s, %s)%s.",
 					pe_registration_text(name, relation, unit, candidate->dataset), quote_literal_cstr(name),
 					quote_literal_cstr(quote_identifier(get_namespace_name(schema))),
 					has_optional(q) ? ", or dp.expose where the outer join multiplies rows" : "");
+}
+
+/* ------------------------------------------------------------------
+ * IN with a SELECT that has groups
+ * ------------------------------------------------------------------
+ */
+
+/* The tables by the number of their Vars, as the view calls them. */
+static List *
+named_tables(const pe_join_question *q)
+{
+	List	   *named = NIL;
+	int			most = 0;
+
+	for (int i = 0; i < q->tables; i++)
+		most = Max(most, q->table[i].number);
+	for (int number = 1; number <= most; number++)
+	{
+		RangeTblEntry *entry = pe_sql_table("", NIL);
+
+		for (int i = 0; i < q->tables; i++)
+			if (q->table[i].number == number)
+				entry = pe_sql_table(plain_alias(q, i), pe_sql_columns(q->table[i].relation));
+		named = lappend(named, entry);
+	}
+	return named;
+}
+
+static void
+add_conjunct(StringInfo to, const char *text)
+{
+	appendStringInfo(to, "%s%s", to->len > 0 ? " AND " : " WHERE ", text);
+}
+
+/* tests: with the other conditions, too. */
+static char *
+where_text(const pe_join_question *q, List *named, bool tests)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	if (tests)
+		foreach(cell, q->tests)
+			add_conjunct(&text, pe_sql_text(named, lfirst(cell), true));
+	foreach(cell, q->lookups)
+		add_conjunct(&text, psprintf("%s IN (%s)", pe_sql_text(named, linitial(lfirst_node(List, cell)), true),
+									 strVal(lsecond(lfirst_node(List, cell)))));
+	return text.data;
+}
+
+/* Whether two columns are one in all rows, by at most one condition of the join. */
+static bool
+are_joined(const pe_join_question *q, const char *one, const char *other)
+{
+	ListCell   *cell;
+
+	foreach(cell, q->equalities)
+	{
+		const pe_join_condition *c = lfirst(cell);
+		char	   *left = column_text(q, c->one);
+		char	   *right = column_text(q, c->other);
+
+		if ((strcmp(left, one) == 0 && strcmp(right, other) == 0) ||
+			(strcmp(left, other) == 0 && strcmp(right, one) == 0))
+			return true;
+	}
+	return strcmp(one, other) == 0;
+}
+
+/* Whether a group is the unit's, or is one of those that are looked up: then it is a part of a unit. */
+static bool
+has_parts(const pe_join_question *q, List *named, const unit_place *unit)
+{
+	ListCell   *cell;
+	ListCell   *lookup;
+
+	foreach(cell, q->targets)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		char	   *text;
+
+		if (entry->ressortgroupref == 0)
+			continue;
+		text = pe_sql_text(named, (Node *) entry->expr, true);
+		if (unit->column != NULL && are_joined(q, text, unit->column))
+			return true;
+		foreach(lookup, q->lookups)
+			if (are_joined(q, text, pe_sql_text(named, linitial(lfirst_node(List, lookup)), true)))
+				return true;
+	}
+	return false;
+}
+
+/* One row for each group, which is a part of a unit: groups have their columns' names, aggregates have numbers. */
+static char *
+view_of_parts(const pe_join_question *q, List *named, const unit_place *unit, const char *name, const char *from)
+{
+	StringInfoData targets;
+	StringInfoData groups;
+	List	   *names = list_make1(makeString(unit->name));
+	ListCell   *cell;
+
+	initStringInfo(&targets);
+	initStringInfo(&groups);
+	appendStringInfoString(&targets, unit->column);
+	appendStringInfoString(&groups, unit->column);
+	foreach(cell, q->targets)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		char	   *text = pe_sql_text(named, (Node *) entry->expr, true);
+		char	   *column = pe_sql_text(named, (Node *) entry->expr, false);
+
+		if (entry->ressortgroupref != 0 && strcmp(text, unit->column) == 0)
+			continue;
+		appendStringInfo(&targets, ", %s", text);
+		if (!IsA(entry->expr, Var) || list_member(names, makeString(column)))
+			appendStringInfo(&targets, " AS a%d", foreach_current_index(cell) + 1);
+		names = lappend(names, makeString(column));
+		if (entry->ressortgroupref != 0)
+			appendStringInfo(&groups, ", %s", text);
+	}
+	return psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s%s GROUP BY %s", name, targets.data, from, unit->chain,
+					where_text(q, named, true), groups.data);
+}
+
+static char *
+cure_of_lookups(const pe_join_question *q, const pe_public_joins *candidate, const unit_place *unit, const char *from)
+{
+	List	   *named = named_tables(q);
+	char	   *name = psprintf("%s_in", name_of_view(q));
+	const char *quoted = quote_identifier(name);
+	char	   *view = unit->column != NULL && has_parts(q, named, unit)
+		? view_of_parts(q, named, unit, quoted, from)
+		: psprintf("CREATE VIEW %s AS SELECT %s FROM %s%s%s", quoted, columns_text(q, unit->column, unit->name), from,
+				   unit->chain, where_text(q, named, false));
+
+	return psprintf("%s; %s", view, registration(q, name, quoted, unit->name, candidate));
 }
 
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
@@ -372,6 +521,8 @@ cure(const pe_join_question *q, List *bound)
 
 	if (from == NULL)
 		return "Join each table by the equalities of its key.";
+	if (q->lookups != NIL)
+		return cure_of_lookups(q, candidate, &unit, from);
 	if (q->tables == 1 && unit.column != NULL && unit.cost == 0)
 		return registration(q, name, q->table[0].base, unit.name, candidate);
 	if (q->tables == 1)			/* the table itself has its name */
@@ -398,6 +549,8 @@ check_bound(const pe_join_question *q, List *bound)
 	{
 		const pe_public_joins *dataset = lfirst(cell);
 
+		if (dataset->error != NULL)
+			ReThrowError(dataset->error);
 		if (dataset->joins == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -419,6 +572,12 @@ pe_joined_refuse(const pe_join_question *q, List *bound, const pe_near_dataset *
 							  : "a join of public tables alone",
 							  psprintf("%s public: read %s.", q->tables == 1 ? "It is" : "They are",
 									   public_names(q, bound)));
+	if (q->lookups != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("IN with a SELECT that has groups is not answered from a dataset"),
+				 errdetail("Groups of other rows decide which rows there are. Nothing was charged."),
+				 errhint("The owner can register a view that has them: %s", cure(q, bound))));
 	if (has_other_on(q))
 		pe_refuse_translation("an outer join with a condition beside the key",
 							  "Write ON with the equalities of the key alone, and what is counted in FILTER or CASE.");

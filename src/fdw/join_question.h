@@ -43,6 +43,8 @@ typedef struct pe_join_question
 	List	   *equalities;		/* pe_join_condition *, of tables that are there in every row */
 	List	   *tests;			/* other conjuncts */
 	List	   *used;			/* Var *: of tests and targets */
+	List	   *targets;		/* of one that is refused for its lookups, */
+	List	   *lookups;		/* which the plan has (pushdown.h) */
 } pe_join_question;
 
 /* A dataset that has the rows of a question with a match in further tables, and no others. */

@@ -937,3 +937,14 @@ pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined)
 	*joined = plan_over(plan, q, only);
 	return seen_of(q, only, declared);
 }
+
+void
+pe_joined_refuse_lookups(const pe_scan_plan *plan)
+{
+	pe_join_question *q = question_of(plan);
+	pe_near_dataset near = {0};
+
+	q->targets = plan->targets;
+	q->lookups = plan->lookups;
+	pe_joined_refuse(q, bound_datasets(q), &near);
+}

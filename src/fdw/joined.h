@@ -31,4 +31,7 @@
 /* What is seen, and the plan over its columns: WHERE, targets, and the foreign table of the spine. */
 extern pe_seen *pe_joined_seen(const pe_scan_plan *plan, pe_scan_plan **joined);
 
+/* 0A000 of a plan with lookups, with the view and the dataset that would answer it. */
+extern void pe_joined_refuse_lookups(const pe_scan_plan *plan) __attribute__((noreturn));
+
 #endif

@@ -24,6 +24,7 @@
 
 #include "fdw/join_tree.h"
 #include "fdw/pushdown.h"
+#include "fdw/sql_text.h"
 #include "fdw/table_options.h"
 #include "server/compat.h"
 
@@ -127,6 +128,7 @@ pe_scan_plan_write(const pe_scan_plan *p)
 	list = lappend(list, copyObject(p->parameters));
 	list = lappend(list, copyObject(p->tables));
 	list = lappend(list, with_functions_in_on(p->optional));
+	list = lappend(list, copyObject(p->lookups));
 	return list;
 }
 
@@ -145,6 +147,7 @@ pe_scan_plan_read(List *list)
 	p->parameters = list_nth(list, 7);
 	p->tables = list_nth(list, 8);
 	p->optional = list_nth(list, 9);
+	p->lookups = list_nth(list, 10);
 	return p;
 }
 
@@ -601,6 +604,105 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 }
 
 /* ------------------------------------------------------------------
+ * IN with a SELECT that has groups
+ * ------------------------------------------------------------------
+ */
+
+/* Of an equality with a column of a sub-select the other side, and the SELECT; NULL: it is another condition. */
+static List *
+lookup_of(PlannerInfo *root, const OpExpr *test, int select)
+{
+	RangeTblEntry *table = planner_rt_fetch(select, root);
+	char	   *name = IsA(test, OpExpr) && list_length(test->args) == 2 ? get_opname(test->opno) : NULL;
+	char	   *text = NULL;
+
+	if (name == NULL || strcmp(name, "=") != 0 || table->lateral)
+		return NULL;
+	for (int side = 0; side < 2; side++)
+	{
+		const Var  *column = list_nth(test->args, side);
+
+		if (!IsA(column, Var) || column->varno != select || column->varattno <= 0)
+			continue;
+		text = pe_sql_grouped_select(table->subquery, column->varattno);
+		return text != NULL ? list_make2(list_nth(test->args, 1 - side), makeString(text)) : NULL;
+	}
+	return NULL;
+}
+
+/* Takes the condition by which a sub-select is looked up. */
+static bool
+take_lookup(PlannerInfo *root, pe_join_tree *tree, int select, List **lookups)
+{
+	List	   *where = NIL;
+	List	   *lookup = NIL;
+	ListCell   *cell;
+
+	if (planner_rt_fetch(select, root)->rtekind != RTE_SUBQUERY || !list_member_int(tree->looked_up, select))
+		return false;
+	foreach(cell, tree->where)
+	{
+		if (!bms_is_member(select, pull_varnos(root, lfirst(cell))))
+		{
+			where = lappend(where, lfirst(cell));
+			continue;
+		}
+		lookup = lookup == NIL ? lookup_of(root, lfirst(cell), select) : NIL;
+		if (lookup == NIL)
+			return false;
+	}
+	tree->where = where;
+	*lookups = lappend(*lookups, lookup);
+	return lookup != NIL;
+}
+
+/* The tables of ours in a statement that is joined with such sub-selects alone; false: it is another one. */
+static bool
+take_lookups(PlannerInfo *root, pe_join_tree *tree, List **lookups, Bitmapset **tables)
+{
+	List	   *numbers = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tree->tables)
+	{
+		int			number = lfirst_int(cell);
+
+		if (planned_table(root, number) == NULL)
+		{
+			if (!take_lookup(root, tree, number, lookups))
+				return false;
+			continue;
+		}
+		numbers = lappend_int(numbers, number);
+		*tables = bms_add_member(*tables, number);
+	}
+	tree->tables = numbers;
+	return tree->why == NULL && *lookups != NIL && numbers != NIL;
+}
+
+/* What a hint must know of a statement whose rows are looked up in groups. */
+static void
+note_lookups(PlannerInfo *root, pe_scan_plan *scan)
+{
+	pe_join_tree *tree = pe_join_tree_of(root->parse);
+	List	   *lookups = NIL;
+	Bitmapset  *tables = NULL;
+	pe_planned *p;
+
+	if (!take_lookups(root, tree, &lookups, &tables))
+		return;
+	p = planned_join(root, tree, tables);
+	if (p->scan.why != NULL ||
+		!collect_targets(root, p, root->upper_targets[UPPERREL_GROUP_AGG], root->parse->groupClause, tables))
+		return;
+	p->scan.kind = scan->kind;
+	p->scan.relation = scan->relation;
+	p->scan.why = "its rows are those that a SELECT with groups finds";
+	p->scan.lookups = lookups;
+	*scan = p->scan;
+}
+
+/* ------------------------------------------------------------------
  * The plan
  * ------------------------------------------------------------------
  */
@@ -620,11 +722,11 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
 {
 	pe_planned *p = rel->fdw_private;
 	Query	   *query = root->parse;
+	pe_scan_plan scan;
 
 	if (rel->reloptkind == RELOPT_UPPER_REL)
 	{
-		pe_scan_plan scan = without_sub_selects(root, &p->scan);
-
+		scan = without_sub_selects(root, &p->scan);
 		return make_foreignscan(targets, p->having, 0, params_of(&scan),
 								pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
 	}
@@ -632,6 +734,9 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
 		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL
 		? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
 	p->scan.targets = NIL;
+	scan = p->scan;
+	if (scan.kind == PE_SCAN_UNTRANSLATED && scan.why == NULL && is_exposed(p))
+		note_lookups(root, &scan);
 	return make_foreignscan(targets, extract_actual_clauses(clauses, false), rel->relid,
-							NIL, pe_scan_plan_write(&p->scan), NIL, NIL, outer);
+							NIL, pe_scan_plan_write(&scan), NIL, NIL, outer);
 }

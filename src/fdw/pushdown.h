@@ -33,6 +33,8 @@ typedef struct pe_scan_plan
 	/* of tables of dp.expose_tables: lists of the number of Vars, the relation, and 1 where IN or EXISTS has it */
 	List	   *tables;
 	List	   *optional;		/* of those of outer joins: lists of the number and the conjuncts of ON */
+	/* of a refused one: IN with a SELECT that has groups, as lists of what is looked up and the text of the SELECT */
+	List	   *lookups;
 	const struct pe_scan_plan *joined;	/* the plan over tables that this one is of; not written */
 } pe_scan_plan;
 

@@ -25,6 +25,7 @@
 #include "nodes/plannodes.h"
 
 #include "fdw/import.h"
+#include "fdw/joined.h"
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/scan_request.h"
@@ -102,6 +103,8 @@ refuse_scan(const pe_scan_plan *plan)
 {
 	const char *base = pe_fdw_base_table(plan->relation);
 
+	if (plan->lookups != NIL)
+		pe_joined_refuse_lookups(plan);
 	if (plan->kind == PE_SCAN_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

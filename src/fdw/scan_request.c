@@ -432,6 +432,8 @@ pe_select_open(pe_select *s)
 	{
 		s->wanted.within = pe_cube_within(s->cube, s->sight);
 		s->wanted.summed = pe_cube_summed(s->cube, s->sight);
+		s->wanted.formulas = s->cube->formulas;
+		s->wanted.formula = s->cube->formula;
 		s->wanted.proposed = s->cube->stored == NULL;
 	}
 	pe_unit_column_check_groups(s->sight, s->plan->targets, s->plan->where);

@@ -191,6 +191,16 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
 }
 
+/* The formula of a cube that another one is so many times; NULL: there is none. */
+static char *
+measured_formula(const pe_wanted *w, const char *text, double *factor)
+{
+	for (int i = 0; i < w->formulas; i++)
+		if (pe_formula_is_multiple(text, w->formula[i], factor))
+			return w->formula[i];
+	return NULL;
+}
+
 /*
  * A formula of several columns, or of powers of one, whose values are summed;
  * false if it is none.  A multiple of one column, too, where it is not one by
@@ -202,10 +212,16 @@ add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_conditi
 	bool		affine;
 	char	   *text = pe_formula_of(t->sight, e, &affine);
 	Bitmapset  *attributes = pe_sight_attributes(t->sight, e);
+	double		multiple;
 	int			a = -1;
 
 	if (text == NULL || (affine && !may_be_affine))
 		return false;
+	if (measured_formula(t->wanted, text, &multiple) != NULL)
+	{
+		text = measured_formula(t->wanted, text, &multiple);
+		factor *= multiple;
+	}
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
@@ -686,6 +702,8 @@ count_there(translation *t)
 	Bitmapset  *attributes = pe_sight_attributes(t->sight, x);
 	int			column = pe_sight_column(t->sight, x);
 	char	   *formula;
+	char	   *measured;
+	double		multiple;
 	bool		affine;
 	bool		isnull;
 
@@ -697,7 +715,10 @@ count_there(translation *t)
 		return;
 	}
 	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
-		use(t, count_text(t->sight, formula, attributes), true);
+	{
+		measured = measured_formula(t->wanted, formula, &multiple);
+		use(t, count_text(t->sight, measured != NULL ? measured : formula, attributes), true);
+	}
 	else if (column >= 0 && !is_listed(t, column) && !has_cells(t, column))
 		use(t, count_text(t->sight, quote_identifier(t->sight->declared->attribute[column].name), attributes), true);
 	else

@@ -17,6 +17,8 @@ typedef struct pe_wanted
 	List	   *conditions;		/* pe_condition *, of each text */
 	Bitmapset  *within;			/* the attributes that it has counts by */
 	Bitmapset  *summed;			/* and those that it has sums of */
+	int			formulas;
+	char	  **formula;		/* that it has sums of: others are answered as multiples of them */
 	bool		proposed;		/* it is made for what is asked: numbers are counted where they are summed */
 	bool		on_grid;		/* a quantile of a column with a single bin, which is asked for by itself */
 } pe_wanted;

@@ -10,8 +10,8 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
+#include "fdw/sql_text.h"
 #include "fdw/unit_column.h"
 
 static bool
@@ -82,30 +82,17 @@ pe_unit_column_decided(pe_sight *s, List *expressions)
  * ------------------------------------------------------------------
  */
 
-/* Names of the dataset's columns, as of a table of a plan: what is seen may be joined tables. */
-static List *
-context_of(const pe_sight *s)
-{
-	PlannedStmt *plan = makeNode(PlannedStmt);
-	RangeTblEntry *table = makeNode(RangeTblEntry);
-	List	   *names = NIL;
-
-	for (int i = 0; i < s->columns->natts; i++)
-		names = lappend(names, makeString(s->seen->attribute[i] != NULL ? s->seen->attribute[i] : ""));
-	table->rtekind = RTE_VALUES;
-	table->eref = makeAlias(s->dataset, names);
-	plan->rtable = list_make1(table);
-	return deparse_context_for_plan_tree(plan, list_make1((char *) s->dataset));
-}
-
-/* As SQL, with the names of the columns alone. */
+/* As SQL, with the names of the dataset's columns alone: what is seen may be joined tables. */
 static char *
 sql_of(const pe_sight *s, int table, Node *e)
 {
 	Node	   *alone = copyObject(e);
+	List	   *names = NIL;
 
+	for (int i = 0; i < s->columns->natts; i++)
+		names = lappend(names, makeString(s->seen->attribute[i] != NULL ? s->seen->attribute[i] : ""));
 	ChangeVarNodes(alone, table, 1, 0);
-	return deparse_expression(alone, context_of(s), false, false);
+	return pe_sql_text(list_make1(pe_sql_table(s->dataset, names)), alone, false);
 }
 
 /* The view that the owner can make, over what has the name of the dataset: readers need not know its table. */

@@ -76,7 +76,7 @@ s_comment like '%Customer%Complaints%' ) group by p_brand, p_type, p_size order 
 -- Q17 refused
 select sum(l_extendedprice) / 7.0 as avg_yearly from lineitem, part where p_partkey = l_partkey and p_brand = 'Brand#23' and p_container = 'MED BOX'
 and l_quantity < ( select 0.2 * avg(l_quantity) from lineitem where l_partkey = p_partkey );
--- Q18 refused
+-- Q18 view
 select c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice, sum(l_quantity) from customer, orders, lineitem where o_orderkey in ( select
 l_orderkey from lineitem group by l_orderkey having sum(l_quantity) > 300 ) and c_custkey = o_custkey and o_orderkey = l_orderkey group by c_name,
 c_custkey, o_orderkey, o_orderdate, o_totalprice order by o_totalprice desc, o_orderdate limit 100;

@@ -136,6 +136,14 @@ for my $wrong ([ limited(0, 9, 0), '0, grp, grp', '42804', 'no time' ], [ limite
 	refused($node, 'curator', "SELECT dp_internal.read_rows((SELECT $wrong->[0] FROM kinds WHERE kind = 'counts'), NULL, $wrong->[1]) FROM timed", $wrong->[2], "times that are limited: $wrong->[3]");
 }
 
+# ---- Values of another type than an attribute or a number was declared of: a pointer is not taken for a number ----
+
+for my $wrong ([ 'counts', q{0, 'x'::text}, 'an attribute that is a text' ], [ 'counts', '0, grp::float8', 'an attribute that is no whole number' ], [ 'counts', q{0, '(1,1)'::point}, 'an attribute of a type that none has' ],
+	[ 'sums', q{0, 'x'::text, x}, 'an attribute of sums' ], [ 'sums', q{0, y, 'x'::text}, 'a number that is a text' ], [ 'sums', q{0, y, '(1,1)'::point}, 'a number of a type that none has' ])
+{
+	refused($node, 'curator', "SELECT dp_internal.read_rows((SELECT spec FROM limited WHERE kind = '$wrong->[0]'), NULL, $wrong->[1]) FROM flat", '42804', $wrong->[2]);
+}
+
 # ---- Two columns that are compared: readers of one column for each attribute refuse them ----
 
 my $domain = pack('a3C3aaq<3d<2', 'ped', 2, 0, 1, '<', 'w', 1, 1, 0, 1, 0);

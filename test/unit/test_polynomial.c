@@ -83,6 +83,33 @@ test_affine(void **state)
 }
 
 static void
+test_multiples(void **state)
+{
+	static const struct
+	{
+		const char *text;
+		const char *of;
+		double		factor;		/* 0: it is none */
+	}			c[] = {
+		{"2 * x * y", "x * y", 2}, {"x * y", "-4 * y * x", -0.25}, {"x - x * y / 3.0", "2 * x * y - 6 * x", -1.0 / 6},
+		{"x * y + x", "x * y", 0}, {"x * y", "x * z", 0}, {"x + 2 * x * y", "x + x * y", 0}, {"2 * x * x", "x", 0},
+		{"x * coalesce(y, 1)", "x * y", 0}, {"x * coalesce(y, 1)", "x * coalesce(y, 2)", 0},
+		{"3 * x * coalesce(y, 1)", "x * coalesce(y, 1)", 3}, {"x * y", "x * y + 0 * z", 0},
+		{"2 * x * y + 0 * z", "x * y + 0 * z", 2}, {"x + x * y", "x + 2 * x * y", 0}, {"x", "x + x * y", 0}, {"0 * x", "0 * x", 0}, {"x *", "x", 0}, {"x", "x y", 0}
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+	{
+		double		factor = 0;
+		bool		is_multiple = pe_formula_is_multiple(c[i].text, c[i].of, &factor);
+
+		if (is_multiple != (c[i].factor != 0) || factor != c[i].factor)
+			fail_msg("%s of %s: %d, %g", c[i].text, c[i].of, is_multiple, factor);
+	}
+}
+
+static void
 refuse_text(const char *text, const char *message)
 {
 	pe_aggregate aggregate;
@@ -515,7 +542,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_canonical), cmocka_unit_test(test_multiples),
 		cmocka_unit_test(test_affine),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_count),
