@@ -79,6 +79,22 @@ SELECT grp, at, survival, lower95, upper95, coalesce((SELECT exp(sum(ln(1 - d / 
   FROM curves WHERE stderr IS NOT NULL ORDER BY grp, at;
 END
 
+# Odds ratios of death with their intervals, and those of the fit without noise: rows from the last to the first.
+sql odds <<'END' || die "The fifth picture's figures could not be had."
+SET client_min_messages = warning;
+\o /dev/null
+SELECT dp.drop_dataset('residents');
+SELECT dp.create_dataset('residents', 'residents', epsilon => 20);
+SELECT dp.add_attribute('residents', 'age', 50, 110, bins => 60, last => 'open'), dp.add_attribute('residents', 'sex', '{F,M}'), dp.add_attribute('residents', 'mgus'), dp.add_attribute('residents', 'death');
+SELECT dp.add_edges('residents', 'flc_grp', '{1,10,11}'::int[], last => 'open');
+SELECT dp.grant_budget('residents', current_user::name, epsilon => 20);
+SELECT FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex,mgus,flc_grp}', epsilon => 4, options => '{"clip": 2.2361, "iterations": 16}', model => 'forest');
+SELECT FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex,mgus,flc_grp}', method => 'nonprivate', model => 'exact');
+\o
+SELECT row_number() OVER (ORDER BY o.number DESC), replace(o.term, ' ', '~'), o.odds_ratio, o.lower95, o.upper95, e.odds_ratio
+  FROM dp.odds_ratios('forest') WITH ORDINALITY o (term, odds_ratio, lower95, upper95, reason, number), dp.odds_ratios('exact') e WHERE e.term = o.term AND o.lower95 IS NOT NULL ORDER BY 1;
+END
+
 gnuplot <<END || die "gnuplot failed."
 set terminal svg size 760,420 font "sans,13" background "white"
 set grid lc rgb "#dddddd"
@@ -129,6 +145,23 @@ plot "< grep '^1 ' $RUN_DIR/survival" using 2:4:5 with filledcurves lc rgb "#c8d
      "< grep '^10 ' $RUN_DIR/survival" using 2:3 with lines lw 2.5 lc rgb "#b03030" title "the highest tenth", \
      "< grep '^1 ' $RUN_DIR/survival" using 2:6 with lines lw 1 dt 3 lc rgb "#000000" title "the truth of the rows, which only the owner sees", \
      "< grep '^10 ' $RUN_DIR/survival" using 2:6 with lines lw 1 dt 3 lc rgb "#000000" notitle
+reset
+set terminal svg size 760,300 font "sans,13" background "white"
+set border 1
+set tics nomirror
+set output "doc/odds.svg"
+set title "Odds ratios of death: a fit of epsilon 4, 95 % intervals of noise and sampling"
+set logscale x
+set xrange [0.5:20]
+set xtics (0.5, 1, 2, 5, 10, 20)
+set yrange [0.4:4.6]
+set grid xtics lc rgb "#dddddd"
+set ytics noenhanced
+set arrow 1 from 1,0.4 to 1,4.6 nohead dt 2 lc rgb "#808080"
+set key bottom right
+name(s) = system("printf %s '" . s . "' | tr '~' ' '")
+plot "$RUN_DIR/odds" using 3:1:4:5:ytic(name(strcol(2))) with xerrorbars lw 2 pt 5 ps 0.8 lc rgb "#2060b0" title "dp.odds\\\\_ratios", \
+     "" using 6:1 with points pt 6 ps 1.1 lw 2 lc rgb "#b03030" title "of the rows, which only the owner sees"
 END
 [ -z "$RUN_USER" ] || chown --reference=doc doc/*.svg 2>/dev/null
 ls doc/*.svg

@@ -10,6 +10,7 @@
 #   DATA=/path           the real tables (default: ../shared/data)
 #   TESTS=joins, tpch    that one alone: questions of TPC-H on a private server
 #   SCALE=n              joins, tpch: of the tables (default 1)
+#   TESTS=table-one      that one alone: a Table One of the Adult table on a private server, of epsilon EPSILON (default 1)
 #   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
@@ -27,6 +28,19 @@ if [ "$TESTS" = joins ] || [ "$TESTS" = tpch ]; then
 	cluster_start "$RUN_DIR/server" "shared_preload_libraries = 'pg_epsilon'" "shared_buffers = '1GB'" 'work_mem = 256MB' \
 		'fsync = off' 'autovacuum = off' 'wal_level = minimal' 'max_wal_senders = 0' "max_wal_size = '8GB'" 'jit = off' || exit 1
 	SCALE=${SCALE:-1} RUNS=$RUNS perl "test/reproduce/$TESTS.pl"
+	exit
+fi
+if [ "$TESTS" = table-one ]; then
+	export ADULT=${DATA:-../shared/data}/adult
+	[ -r "$ADULT/adult_train.csv.gz" ] || { echo "skipped: there is no $ADULT/adult_train.csv.gz"; exit 0; }
+	cluster_setup || die "The build failed; its messages are above."
+	clean_environment
+	new_run_dir reproduce
+	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT
+	trap 'exit 130' INT TERM HUP
+	cp -r "$ADULT" "$RUN_DIR/adult" && chmod -R a+rX "$RUN_DIR"
+	cluster_start "$RUN_DIR/server" || exit 1
+	ADULT=$RUN_DIR/adult "$PGBIN/psql" -X -q -d postgres -v epsilon="${EPSILON:-1}" -f test/reproduce/table_one.sql
 	exit
 fi
 [ "$TESTS" = large ] || [ "$TESTS" = quantiles ] || command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox; make deps does not install it, scripts/deps.sh pictures does)."

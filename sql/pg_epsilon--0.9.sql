@@ -1358,6 +1358,30 @@ CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text, "by" text DEFA
 COMMENT ON FUNCTION dp.quote_aggregate(text, text, text, text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name, double precision) IS
     'the same for one aggregate, by one attribute, or several of them as array literals';
 
+CREATE FUNCTION dp.table_one(dataset text, "by" text, attributes text[], epsilon double precision DEFAULT NULL,
+        rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (attribute text, level text, overall text, "groups" jsonb, smd double precision, p_value double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_table_one' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 50;
+COMMENT ON FUNCTION dp.table_one(text, text, text[], double precision, double precision, double precision, double precision, text, integer, boolean, name) IS
+    'the first table of a study, ready to print, in one request, for one charge: of each attribute n and percent of each level, or mean and standard deviation, median and quartiles of a number with bins, and what is missing, overall and in each group of by, with the largest standardised mean difference between two groups and a p-value; by NULL: overall alone; a dash is a number that the noise drowns; max_stderr: of the number of rows in a group';
+
+CREATE FUNCTION dp.table_one(release bigint, "by" text DEFAULT NULL, attributes text[] DEFAULT NULL)
+    RETURNS TABLE (attribute text, level text, overall text, "groups" jsonb, smd double precision, p_value double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_table_one_of_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 50;
+COMMENT ON FUNCTION dp.table_one(bigint, text, text[]) IS
+    'the same from a paid release of dp.table_one, free; attributes: some of its own, in any order, NULL: all';
+
+CREATE FUNCTION dp.quote_table_one(dataset text, "by" text, attributes text[], epsilon double precision DEFAULT NULL,
+        rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        "rows" double precision DEFAULT 1000)
+    RETURNS TABLE (aggregate text, stderr double precision, at_rows double precision, rho double precision, epsilon double precision,
+        "groups" integer, fits boolean, epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_table_one' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20;
+COMMENT ON FUNCTION dp.quote_table_one(text, text, text[], double precision, double precision, double precision, double precision, text, integer, boolean, name, double precision) IS
+    'what dp.table_one with the same arguments costs, and the largest standard error of each aggregate that it measures in a group; levels(x): of the count of a level; those that depend on the rows are of at_rows rows in each group; reads no data, charges nothing';
+
 CREATE FUNCTION dp.advise(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         guess double precision DEFAULT 1000, budget name DEFAULT NULL)
     RETURNS TABLE (question text, relative_error double precision, epsilon double precision, rho double precision, fits boolean, hint text)
@@ -1661,6 +1685,12 @@ CREATE FUNCTION dp.predict_row(model text, features double precision[]) RETURNS 
     AS 'MODULE_PATHNAME', 'pe_sql_predict_row' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp.predict_row(text, double precision[]) IS
     'the same of features in the order of the model, all of them numbers: true is 1, a date the days and a timestamp the microseconds since 2000-01-01';
+
+CREATE FUNCTION dp.odds_ratios(model text)
+    RETURNS TABLE (term text, odds_ratio double precision, lower95 double precision, upper95 double precision, reason text)
+    AS 'MODULE_PATHNAME', 'pe_sql_odds_ratios' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.odds_ratios(text) IS
+    'odds ratios of a logistic regression, free: of a number for one more, of a level against the first level of its feature; the interval is of the noise and of the sample that the rows are, and NULL, with the reason, where no theory gives it';
 
 CREATE FUNCTION dp.drop_model(model text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
-#include "ask/sums_call.h"
+#include "api/aggregate.h"
 #include "server/arguments.h"
 #include "ask/answers.h"
 #include "server/return_rows.h"
@@ -209,7 +209,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = CStringGetTextDatum(name_of(g, row));
 	pe_put_float(c->errors[row], &values[1], &nulls[1]);
 	values[2] = Float8GetDatum(c->rows);
-	nulls[2] = pe_aggregate_is_linear(&g->aggregate[row]);
+	nulls[2] = pe_aggregate_is_linear(&g->aggregate[row]) || g->aggregate[row].kind == PE_AGG_LEVELS;
 	values[3] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
 	nulls[3] = asked->ask.accounting == PE_PURE;
 	values[4] = Float8GetDatum(pe_plan_epsilon(asked->plan));
@@ -220,19 +220,27 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[8] = BoolGetDatum(c->replay);
 }
 
-/* Reads no row, charges nothing. */
-Datum
-pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
+void
+pe_return_quote_of_aggregates(FunctionCallInfo fcinfo, pe_aggregate_call *prepared, int n)
 {
-	call		c = {0};
+	call		c = {.call = *prepared};
 
-	prepare_aggregates(fcinfo, &c.call, false);
 	c.replay = pe_aggregate_call_is_paid(&c.call);
-	c.rows = pe_float_argument(fcinfo, ARG_ROWS, "rows");
+	c.rows = pe_float_argument(fcinfo, n, "rows");
 	if (!(c.rows > 0) || isinf(c.rows))
 		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
 	c.errors = palloc(c.call.aggregation->aggregates * sizeof(double));
 	pe_aggregation_errors(c.call.aggregation, c.rows, pe_aggregate_call_nano(&c.call), c.errors);
 	pe_return_rows(fcinfo, c.call.aggregation->aggregates, 9, make_quote, &c);
+}
+
+/* Reads no row, charges nothing. */
+Datum
+pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
+{
+	pe_aggregate_call c = {0};
+
+	prepare_aggregates(fcinfo, &c, false);
+	pe_return_quote_of_aggregates(fcinfo, &c, ARG_ROWS);
 	return (Datum) 0;
 }

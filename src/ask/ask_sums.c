@@ -208,26 +208,46 @@ add_distinct_open(pe_aggregation *g, pe_aggregate *a)
 	return true;
 }
 
+/* Levels have a row for each, which only a table has; and quantiles have prefixes of the same cells. */
+static void
+check_levels(const pe_aggregation *g, const pe_aggregate *a)
+{
+	if (!pe_aggregation_tabulates(g) && !g->stored)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("levels(%s) is of dp.table_one alone", quote_identifier(a->column[0])),
+				 errdetail("It is no single number in each group."),
+				 errhint("Ask for count(*) by the attribute.")));
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_QUANTILE && strcmp(g->aggregate[i].column[0], a->column[0]) == 0)
+			refuse_attribute(a->column[0], "has both levels and quantiles", "Ask for one of them.");
+}
+
 static void
 add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
+	bool		levels = a->kind == PE_AGG_LEVELS;
 	int			place;
 
 	if (a->kind == PE_AGG_DISTINCT && !add_distinct_open(g, a))
 		add_distinct_attribute(g, a);
-	if (a->kind != PE_AGG_QUANTILE)
+	if (!pe_aggregate_is_of_cells(a))
 		return;
+	if (levels)
+		check_levels(g, a);
 	place = place_of(g->columns, g->groups + g->quantiles, a->column[0]);
 	if (place >= 0 && place < g->groups)
 		refuse_attribute(a->column[0], "is grouped by",
-						 "Within a group it has one cell: there is no quantile to tell.");
+						 levels ? "Within a group it has one level: leave it out."
+						 : "Within a group it has one cell: there is no quantile to tell.");
 	if (place < 0)
 	{
 		place = g->groups + g->quantiles;
 		pe_check_attributes(place + 1);
 		load_one(g, a->column[0], &g->columns[place]);
-		check_number(&g->columns[place]);
-		if (pe_attribute_ordered_cells(&g->columns[place].domain) == 1)
+		if (!levels)
+			check_number(&g->columns[place]);
+		if (!levels && pe_attribute_ordered_cells(&g->columns[place].domain) == 1)
 			return;				/* its bins say nothing: a grid is laid between its bounds */
 		g->quantiles++;
 	}
@@ -237,7 +257,7 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 static void
 refuse_quantile(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
-	if (a->kind == PE_AGG_QUANTILE)
+	if (pe_aggregate_is_of_cells(a))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("quantiles do not go with a workload"),
@@ -733,19 +753,34 @@ ranges_above(const char *name, int32 cells)
 	return text.data;
 }
 
+/* Whether the cells of an attribute are counted as they are; else up to each edge. */
+static bool
+has_levels(const pe_aggregation *g, int attribute)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_LEVELS && g->aggregate[i].attribute == attribute)
+			return true;
+	return false;
+}
+
 static void
 add_ranks(pe_aggregation *g, int sum, int attribute)
 {
 	const pe_column *x = &g->columns[attribute];
 	const char *name = quote_identifier(x->name);
 	int32		cells = pe_attribute_ordered_cells(&x->domain);
+	bool		levels = has_levels(g, attribute);
 	int			space;
 
-	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute, times_groups(g, psprintf("prefix(%s)", name)));
+	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute,
+					  times_groups(g, psprintf(levels ? "identity(%s)" : "prefix(%s)", name)));
+	g->space[space].by_cells = true;
+	add_part(g, sum, space, -1);
+	if (levels)
+		return;
 	g->space[space].above_text = times_groups(g, ranges_above(name, cells));
 	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain,
 							  g->space[space].above_text, &g->space[space].above);
-	add_part(g, sum, space, -1);
 }
 
 /* What is chosen on a grid is no measurement, and has a plan of its own. */
@@ -903,6 +938,12 @@ resolve_method(pe_aggregation *g)
 	g->method = PE_METHOD_OPTIMAL;
 	if (pe_aggregation_is_counts(g))
 		pe_counts_resolve_method(g);
+}
+
+bool
+pe_aggregation_tabulates(const pe_aggregation *g)
+{
+	return strcmp(g->asked.request->function, PE_FRONT_TABLE) == 0;
 }
 
 bool

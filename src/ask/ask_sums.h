@@ -45,6 +45,7 @@ typedef struct pe_space
 	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	bool		by_cells;		/* of quantiles and levels: its queries are those of the groups times cells */
 	bool		derived;		/* answers follow from what was measured elsewhere (known.c) */
 	const char *above_text;		/* NULL: no ranks */
 	pe_workload above;
@@ -178,6 +179,9 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 
 /* Whether it is dp.histogram's: one count of all rows, by a method of choice. */
 extern bool pe_aggregation_is_counts(const pe_aggregation *aggregation);
+
+/* Whether it is of a table, whose front alone can ask for levels. */
+extern bool pe_aggregation_tabulates(const pe_aggregation *aggregation);
 
 /* The column of a number that is added next, for the caller to fill.  54000 if there are too many. */
 extern pe_column *pe_aggregation_next_number(pe_aggregation *aggregation);
@@ -321,6 +325,31 @@ extern int32 pe_aggregation_estimate_part(const pe_aggregation *of, const pe_agg
 extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
 								   const double *estimate, double variance, pe_aggregate_result *result);
 
+/*
+ * A table: what aggregates are in each group, and behind the groups in all of
+ * them together, which are cells of attributes (no workload).  What is not shown
+ * is unknown.
+ */
+typedef struct pe_tabulated
+{
+	int32		groups;			/* without that of all */
+	pe_aggregate_result *result;	/* [group * aggregates + i]; of levels none */
+	pe_aggregate_result *missing;	/* likewise: rows of the first aggregate, count(*), that it does not count; */
+	pe_aggregate_result **cell; /* of levels: of each aggregate [group * cells + c]; */
+	pe_aggregate_result **quartile; /* of a median: [group * 3 + q] */
+	const pe_sum_estimate *sum; /* [group * sums + s], of the groups alone */
+	bool	   *shown;			/* each group, and all together */
+} pe_tabulated;
+
+/* From estimates as above, of one measurement.  Not on a grid. */
+extern void pe_aggregation_tabulate(pe_aggregation *aggregation, const pe_aggregate_noise *noise,
+									const double *estimate, pe_tabulated *table);
+
+/* The same from what a release holds; as pe_aggregation_results. */
+extern void pe_aggregation_tabulate_release(pe_aggregation *aggregation, int64 release, const int64 *value,
+											int64 values, const pe_strategies *strategies, int64 nano,
+											pe_tabulated *table);
+
 /* What errors of a release's answers are computed from. */
 typedef struct pe_aggregate_errors
 {
@@ -405,6 +434,9 @@ typedef struct pe_stored_aggregates
  * 22023 if it has no aggregates.  Not inside PE_UNDONE.
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
+
+/* The release of a table, as the current user may see it; 22023 if it is none. */
+extern pe_stored_aggregates *pe_aggregation_table_of_release(int64 id, pe_tabulated *table);
 
 /*
  * The same in steps, inside PE_UNDONE: what was asked, of a row of the ledger,

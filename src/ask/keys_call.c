@@ -47,13 +47,17 @@ static pe_plan_status
 plan_of(pe_key_call *c, const pe_plan_rules *rules)
 {
 	pe_asked   *asked = &c->asked;
-	const pe_aggregation *g = c->aggregation;
+	pe_aggregation *g = c->aggregation;
 	pe_plan_sums sums;
+	pe_plan_status status;
 
 	if (g == NULL)
 		return pe_plan_of_keys(&asked->ask, rules, c->delta, &asked->plan);
 	sums = (pe_plan_sums) {.parts = g->parts, .part = g->part, .rules = g->rules};
-	return pe_plan_of_key_sums(&asked->ask, rules, c->delta, &sums, SHARE_OF_KEYS, &asked->plan);
+	status = pe_plan_of_key_sums(&asked->ask, rules, c->delta, &sums, SHARE_OF_KEYS, &asked->plan);
+	if (status == PE_PLAN_MADE)
+		pe_plan_tell_apart(asked->plan, g->part);
+	return status;
 }
 
 /* delta is what is charged: epsilon is meant at the budget's own. */

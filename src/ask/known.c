@@ -711,7 +711,7 @@ derived_space(const look *l, int i, int j, pe_known_pair *pair)
 		return derived;
 	}
 	/* ranks, units and shares need more than each group's own variance */
-	if (s->above_text != NULL || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
+	if (s->by_cells || g->source[i].term >= 0 || pe_aggregation_asks_share(g) || !means_the_same(s, t) ||
 		(pe_counts_nonnegative(g) && !gives_nonnegative(&t->kept.strategy)) ||
 		!pe_known_join(pair, of->asked.dataset, g->predicate, &measured, &t->kept.strategy,
 					   l->known.noise.lattice[j], &asked))

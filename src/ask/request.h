@@ -22,6 +22,9 @@
 /* The function of requests that a plain SELECT makes. */
 #define PE_FRONT_SELECT "SELECT"
 
+/* The function of requests for tables of a study (tabulate.h). */
+#define PE_FRONT_TABLE "dp.table_one"
+
 /* What is asked for; keys, bounds, trees and sizes (units by how many rows they have) have nothing of their own. */
 typedef enum pe_request_kind
 {

@@ -456,11 +456,10 @@ refuse_counts(int64 id)
 			 errmsg("release " INT64_FORMAT " has no aggregates", id)));
 }
 
-pe_stored_aggregates *
-pe_aggregation_of_release(int64 id)
+static pe_stored_aggregates *
+read_aggregates(int64 id)
 {
 	pe_release	row = {.id = id};
-	pe_release *r;
 	pe_stored_aggregates *s;
 
 	PE_UNDONE();
@@ -470,10 +469,18 @@ pe_aggregation_of_release(int64 id)
 		refuse_counts(id);
 	pe_release_check_version(&row);
 	s = pe_aggregation_restored_of(&row, false);
-	r = &s->release;
-	pe_release_read_values(r);
+	pe_release_read_values(&s->release);
 	PE_END_UNDONE();
 	pe_aggregation_measure(&s->aggregation);
+	return s;
+}
+
+pe_stored_aggregates *
+pe_aggregation_of_release(int64 id)
+{
+	pe_stored_aggregates *s = read_aggregates(id);
+	pe_release *r = &s->release;
+
 	s->aggregation.min = pe_suppress_rule_of_published(r->dataset);
 	pe_suppress_check_workload(&s->aggregation.min, r->dataset, &s->aggregation.space[0].workload);
 	if (s->aggregation.on_grid)
@@ -482,5 +489,33 @@ pe_aggregation_of_release(int64 id)
 	s->result = pe_aggregation_results(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies,
 									   r->nano, PE_MISS);
 	pe_suppress_results(&s->aggregation, s->aggregation.count, 1, s->result);
+	return s;
+}
+
+/* Levels are of tables, as no other front can ask for them; without any a table has averages. */
+static bool
+holds_table(const pe_aggregation *g)
+{
+	bool		holds = false;
+
+	for (int i = 1; i < g->aggregates; i++)
+		holds |= g->aggregate[i].kind == PE_AGG_LEVELS ||
+			strcmp(pe_aggregate_word(&g->aggregate[i]), "regr_count") == 0;
+	return holds && !g->on_grid && strcmp(g->text[0], "count(*)") == 0;
+}
+
+pe_stored_aggregates *
+pe_aggregation_table_of_release(int64 id, pe_tabulated *table)
+{
+	pe_stored_aggregates *s = read_aggregates(id);
+	pe_release *r = &s->release;
+
+	if (!holds_table(&s->aggregation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " holds no table of dp.table_one", id),
+				 errhint("dp.table_one(dataset, by, attributes, epsilon => ...) measures one.")));
+	pe_aggregation_tabulate_release(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies, r->nano,
+									table);
 	return s;
 }

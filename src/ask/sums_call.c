@@ -203,6 +203,15 @@ results_of_known(const pe_known *known, double miss)
 	return result;
 }
 
+static pe_strategies
+strategies_of(const pe_aggregate_call *c)
+{
+	const pe_charge_reply *reply = &c->call.reply;
+
+	return reply->outcome == PE_REPLAYED ? pe_strategies_of(reply->strategy_id, reply->other, reply->others)
+		: pe_aggregation_strategies(c->aggregation);
+}
+
 /* From what was measured, with intervals that miss the truth with at most this probability. */
 static pe_aggregate_result *
 results_of(const pe_aggregate_call *c, double miss)
@@ -212,8 +221,7 @@ results_of(const pe_aggregate_call *c, double miss)
 
 	if (c->known != NULL)
 		return results_of_known(c->known, miss);
-	strategies = reply->outcome == PE_REPLAYED
-		? pe_strategies_of(reply->strategy_id, reply->other, reply->others) : pe_aggregation_strategies(c->aggregation);
+	strategies = strategies_of(c);
 	return pe_aggregation_results(c->aggregation, reply->release_id, reply->value, reply->values, &strategies,
 								  pe_aggregate_call_nano(c), miss);
 }
@@ -242,6 +250,24 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 	c->result = results_of(c, PE_MISS);
 	c->count = answered_by(c)->count;
 	find_errors(c, PE_MISS);
+}
+
+const pe_aggregation *
+pe_aggregate_call_tabulate(pe_aggregate_call *c, pe_tabulated *table)
+{
+	const pe_charge_reply *reply = &c->call.reply;
+	pe_strategies strategies;
+
+	pe_ask(&c->call);
+	if (c->known != NULL)
+	{
+		pe_aggregation_tabulate(c->known->aggregation, &c->known->noise, c->known->estimate, table);
+		return c->known->aggregation;
+	}
+	strategies = strategies_of(c);
+	pe_aggregation_tabulate_release(c->aggregation, reply->release_id, reply->value, reply->values, &strategies,
+									pe_aggregate_call_nano(c), table);
+	return c->aggregation;
 }
 
 pe_aggregate_call

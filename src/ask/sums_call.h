@@ -66,6 +66,9 @@ extern void pe_asked_check_together(const pe_payment *payment, int payments);
 /* Charges and measures, or replays, or takes the answers from the known release. */
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 
+/* The same as a table, whose aggregates are returned: those asked for, or the same of what is known. */
+extern const pe_aggregation *pe_aggregate_call_tabulate(pe_aggregate_call *call, pe_tabulated *table);
+
 /*
  * What was answered, with intervals so wide that so many of them hold the truth
  * together with a probability of at least 95 %, however their noise depends on

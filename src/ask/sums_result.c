@@ -402,7 +402,7 @@ put_units(reading *r, int i)
 static bool
 is_of_ranks(const pe_aggregation *g, int i)
 {
-	return space_of(g, i)->above_text != NULL;
+	return space_of(g, i)->by_cells;
 }
 
 static void
@@ -781,7 +781,7 @@ is_measured(const pe_aggregation *g, int sum)
 static bool
 has_count(const pe_aggregation *g, const pe_aggregate *count)
 {
-	bool		has = count->kind != PE_AGG_QUANTILE && count->kind != PE_AGG_DISTINCT;
+	bool		has = !pe_aggregate_is_of_cells(count) && count->kind != PE_AGG_DISTINCT;
 
 	for (int i = 0; i < PE_AGG_SUMS; i++)
 		has &= count->sum[i] < 0 || is_measured(g, count->sum[i]);
@@ -1047,9 +1047,9 @@ pe_aggregation_errors_with(const pe_aggregation *g, pe_aggregate_noise noise, do
  * ------------------------------------------------------------------
  */
 
-/* Ranks of one group, from 0 at the first edge. */
+/* Those of so many groups, which are measured apart from each other, added up; from 0 at the first edge. */
 static void
-fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, double *room)
+fill_ranks(const reading *r, int i, int32 group, int32 groups, pe_rank_estimates *ranks, double *room)
 {
 	const pe_space *s = space_of(r->g, i);
 	int32		cells = ranks->cells;
@@ -1058,12 +1058,14 @@ fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, doubl
 	double	   *below_variance = ascending + cells + 1;
 	double	   *above_variance = below_variance + cells + 1;
 
-	for (int32 e = 1; e <= cells; e++)
-	{
-		below[e] = r->part[i].estimate[group * cells + e - 1];
-		below_variance[e] = s->variance[group * cells + e - 1] * r->variance;
-		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] * r->variance : 0;
-	}
+	memset(room, 0, 4 * ((size_t) cells + 1) * sizeof(double));
+	for (int32 q = group; q < group + groups; q++)
+		for (int32 e = 1; e <= cells; e++)
+		{
+			below[e] += r->part[i].estimate[q * cells + e - 1];
+			below_variance[e] += s->variance[q * cells + e - 1] * r->variance;
+			above_variance[e] += e < cells ? s->above_variance[q * (cells - 1) + e - 1] * r->variance : 0;
+		}
 	below[0] = below_variance[0] = 0;
 	above_variance[0] = below_variance[cells];
 	pe_ascending_ranks(cells, below, ascending);
@@ -1116,11 +1118,31 @@ put_count_of_ranks(const reading *r, int number, int32 group, const pe_rank_esti
 	{
 		int			count = g->decided_by[number][i];
 
-		if (count >= 0 && g->decides[count].kind == PE_AGG_QUANTILE)
+		if (count >= 0 && pe_aggregate_is_of_cells(&g->decides[count]))
 			g->count[(size_t) group * g->deciding + count] = (pe_aggregate_result) {
 				rows, ranks->total_stderr, rows - half, rows + half
 			};
 	}
+}
+
+/* A quantile of ranks. */
+static void
+place_quantile(const pe_column *x, const pe_rank_estimates *ranks, double fraction, pe_confidence *confidence,
+			   pe_aggregate_result *result)
+{
+	pe_quantile_place place;
+
+	pe_quantile_find(ranks, fraction, confidence, &place);
+	if (!has_rows(ranks, confidence))
+		place.cell = -1;
+	put_quantile(x, &place, result);
+}
+
+static void
+begin_confidence(const reading *r, int i, pe_confidence *confidence)
+{
+	pe_confidence_init(confidence, r->part[i].noise,
+					   (int32) Min((int64) r->g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
 }
 
 /* A quantile of every group, from the part of its ranks. */
@@ -1134,22 +1156,79 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
 	pe_confidence confidence;
 
-	pe_confidence_init(&confidence, r->part[i].noise,
-					   (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX), r->miss);
+	begin_confidence(r, i, &confidence);
 	for (int32 q = 0; q < groups_of(g); q++)
 	{
-		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
-		pe_quantile_place place;
-
-		fill_ranks(r, i, q, &ranks, room);
+		fill_ranks(r, i, q, 1, &ranks, room);
 		put_count_of_ranks(r, number, q, &ranks, &confidence);
-		pe_quantile_find(&ranks, a->fraction, &confidence, &place);
-		if (!has_rows(&ranks, &confidence))
-			place.cell = -1;
-		put_quantile(x, &place, to);
+		place_quantile(x, &ranks, a->fraction, &confidence, &result[(size_t) q * g->aggregates + number]);
 	}
 	pe_confidence_free(&confidence);
 	pe_free(room);
+}
+
+/* The part that measures the cells of an aggregate. */
+static int
+part_of_cells(const pe_aggregation *g, int number)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (is_of_ranks(g, i) && g->source[i].sum == g->aggregate[number].sum[PE_USE_N])
+			return i;
+	elog(ERROR, "the cells of an aggregate were not measured");
+	return -1;
+}
+
+/* A cell of so many groups together; NaN: of all cells of its group. */
+static pe_aggregate_result
+count_levels(const reading *r, int i, int32 cells, int32 group, int32 groups, int32 cell, pe_confidence *confidence)
+{
+	const pe_space *s = space_of(r->g, i);
+	pe_aggregate_result all = {0};
+	double		variance = 0;
+	double		half;
+
+	for (int32 q = group; q < group + groups; q++)
+		for (int32 c = Max(cell, 0); c < (cell < 0 ? cells : cell + 1); c++)
+		{
+			all.estimate += r->part[i].estimate[q * cells + c];
+			variance += s->variance[q * cells + c] * r->variance;
+		}
+	half = pe_confidence_half(confidence, variance, 0);
+	all.stderr_ = sqrt(variance) * r->part[i].noise_stderr;
+	all.lower = all.estimate - half;
+	all.upper = all.estimate + half;
+	return all;
+}
+
+static int32
+cells_of(const pe_aggregation *g, int number)
+{
+	return pe_attribute_cells(&g->columns[g->aggregate[number].attribute].domain);
+}
+
+/* Levels are answered by tables alone; elsewhere their rows decide what is shown of them. */
+static void
+answer_levels(const reading *r, int number, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	int			i = part_of_cells(g, number);
+	pe_confidence confidence;
+
+	begin_confidence(r, i, &confidence);
+	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		pe_aggregate_result rows = count_levels(r, i, cells_of(g, number), q, 1, -1, &confidence);
+
+		result[(size_t) q * g->aggregates + number] = (pe_aggregate_result) {NAN, NAN, NAN, NAN};
+		for (int d = 0; d < PE_DECIDED_BY && g->deciding > 0; d++)
+		{
+			int			count = g->decided_by[number][d];
+
+			if (count >= 0 && g->decides[count].kind == PE_AGG_LEVELS)
+				g->count[(size_t) q * g->deciding + count] = rows;
+		}
+	}
+	pe_confidence_free(&confidence);
 }
 
 static void
@@ -1158,9 +1237,10 @@ answer_quantiles(const reading *r, pe_aggregate_result *result)
 	const pe_aggregation *g = r->g;
 
 	for (int a = 0; a < g->aggregates; a++)
-		for (int i = 0; i < g->parts && g->aggregate[a].kind == PE_AGG_QUANTILE; i++)
-			if (g->source[i].sum == g->aggregate[a].sum[PE_USE_N])
-				answer_quantile(r, a, i, result);
+		if (g->aggregate[a].kind == PE_AGG_QUANTILE)
+			answer_quantile(r, a, part_of_cells(g, a), result);
+		else if (g->aggregate[a].kind == PE_AGG_LEVELS)
+			answer_levels(r, a, result);
 }
 
 /* Quantiles on a grid: group by group, in the order of the fractions. */
@@ -1196,11 +1276,197 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	r.is_release = noise->times == 1 && variance == 1;
 	for (int32 q = 0; q < groups_of(g); q++)
 		for (int i = 0; i < g->aggregates; i++)
-			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
+			if (!pe_aggregate_is_of_cells(&g->aggregate[i]))
 				answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
 	answer_counts(&r);
 	answer_quantiles(&r, result);
 	end(&r);
+}
+
+/* ------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------
+ */
+
+/* Sums of all groups together, and what they have in common: as of one group, and so many times its variance. */
+static void
+answer_all_groups(reading *r, pe_tabulated *t)
+{
+	const pe_aggregation *g = r->g;
+	int32		groups = groups_of(g);
+	pe_sum_estimate *all = pe_alloc(g->needed.sums + 1, sizeof(*all));
+
+	for (int32 q = 0; q < groups; q++)
+		for (int s = 0; s < g->needed.sums; s++)
+		{
+			all[s].value += r->estimate[(size_t) q * g->needed.sums + s].value;
+			all[s].variance += r->estimate[(size_t) q * g->needed.sums + s].variance;
+		}
+	fill_noise(r, 0);
+	for (int s = 0; s < g->needed.sums && r->noise != NULL; s++)
+		r->noise[s].unit *= sqrt(groups);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		pe_quotient answer;
+
+		if (pe_aggregate_is_of_cells(&g->aggregate[i]))
+			continue;
+		pe_aggregate_answer_of(&g->needed, &g->aggregate[i], all, r->noise, NULL, &r->law, &answer);
+		t->result[(size_t) groups * g->aggregates + i] = result_of(&answer);
+	}
+	pe_free(all);
+}
+
+static void
+tabulate_levels(const reading *r, int number, pe_tabulated *t)
+{
+	const pe_aggregation *g = r->g;
+	int			i = part_of_cells(g, number);
+	int32		cells = cells_of(g, number);
+	pe_confidence confidence;
+
+	t->cell[number] = pe_alloc((size_t) (t->groups + 1) * cells, sizeof(**t->cell));
+	begin_confidence(r, i, &confidence);
+	for (int32 q = 0; q <= t->groups; q++)
+		for (int32 c = 0; c < cells; c++)
+			t->cell[number][(size_t) q * cells + c] = count_levels(r, i, cells, q % t->groups,
+																   q < t->groups ? 1 : t->groups, c, &confidence);
+	pe_confidence_free(&confidence);
+}
+
+static void
+tabulate_quartiles(const reading *r, int number, pe_tabulated *t)
+{
+	const pe_aggregation *g = r->g;
+	int			i = part_of_cells(g, number);
+	const pe_column *x = &g->columns[g->aggregate[number].attribute];
+	pe_rank_estimates ranks = {.cells = pe_attribute_ordered_cells(&x->domain)};
+	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
+	pe_confidence confidence;
+
+	t->quartile[number] = pe_alloc((size_t) (t->groups + 1) * 3, sizeof(**t->quartile));
+	begin_confidence(r, i, &confidence);
+	for (int32 q = 0; q <= t->groups; q++)
+	{
+		fill_ranks(r, i, q % t->groups, q < t->groups ? 1 : t->groups, &ranks, room);
+		for (int f = 0; f < 3; f++)
+			place_quantile(x, &ranks, .25 * (f + 1), &confidence, &t->quartile[number][q * 3 + f]);
+	}
+	pe_confidence_free(&confidence);
+	pe_free(room);
+}
+
+/* The rows that an aggregate does not count: of numbers a sum of the same noise, of levels one of its own. */
+static pe_aggregate_result
+missing_of(const pe_aggregate_errors *e, const pe_tabulated *t, int number, int32 group)
+{
+	const pe_aggregation *g = e->aggregation;
+	pe_weighted term[2] = {{1, 0}, {-1, number}};
+	int32		groups = group < t->groups ? 1 : t->groups;
+	int32	   *each = palloc(groups * sizeof(int32));
+	pe_aggregate_result all;
+	double		half;
+
+	for (int32 q = 0; q < groups; q++)
+		each[q] = group < t->groups ? group : q;
+	if (g->aggregate[number].kind != PE_AGG_LEVELS)
+		return pe_aggregation_sum(e, t->result, each, groups, &(pe_terms) {term, 2});
+	all = t->result[(size_t) group * g->aggregates];
+	for (int32 c = 0; c < cells_of(g, number); c++)
+		if (!pe_attribute_is_null(&g->columns[g->aggregate[number].attribute].domain, c))
+		{
+			const pe_aggregate_result *cell = &t->cell[number][(size_t) group * cells_of(g, number) + c];
+
+			all.estimate -= cell->estimate;
+			all.stderr_ = hypot(all.stderr_, cell->stderr_);
+		}
+	half = all.stderr_ * (e->law.laplace ? pe_laplace_sum_half(e->noise.miss) : pe_normal_half(e->noise.miss));
+	all.lower = all.estimate - half;
+	all.upper = all.estimate + half;
+	return all;
+}
+
+/* Of all groups together: lower ends that are added up are no higher than that of the sum. */
+static bool
+shows_all(const pe_aggregation *g, int aggregate)
+{
+	bool		shows = true;
+
+	for (int i = 0; i < PE_DECIDED_BY; i++)
+		if (g->decided_by[aggregate][i] >= 0)
+		{
+			pe_min_count rule = pe_suppress_rule_of_count(g, g->decided_by[aggregate][i], 1);
+			double		lower = 0;
+
+			for (int32 q = 0; q < groups_of(g); q++)
+				lower += g->count[(size_t) q * g->deciding + g->decided_by[aggregate][i]].lower;
+			shows &= pe_min_count_shows(&rule, lower);
+		}
+	return shows;
+}
+
+static bool
+shows_in_table(const pe_aggregation *g, int32 group, int aggregate)
+{
+	return group < groups_of(g) ? pe_suppress_shows(g, g->count, group, aggregate, 1) : shows_all(g, aggregate);
+}
+
+/* Of levels each is shown by its own rows, in a group that is. */
+static void
+suppress_table(const pe_aggregation *g, pe_tabulated *t)
+{
+	pe_min_count rule = g->min;
+
+	for (int32 q = 0; q <= t->groups; q++)
+		t->shown[q] = rule.units == 0 || shows_in_table(g, q, 0);
+	for (int32 q = 0; q <= t->groups && rule.units > 0; q++)
+		for (int i = 0; i < g->aggregates; i++)
+		{
+			bool		shown = t->shown[q] && shows_in_table(g, q, i);
+			int32		cells = t->cell[i] != NULL ? cells_of(g, i) : 0;
+
+			if (!shown)
+				t->result[(size_t) q * g->aggregates + i] = t->missing[(size_t) q * g->aggregates + i] = pe_suppressed;
+			for (int f = 0; f < 3 && t->quartile[i] != NULL && !shown; f++)
+				t->quartile[i][q * 3 + f] = pe_suppressed;
+			for (int32 c = 0; c < cells; c++)
+				if (!shown || !pe_min_count_shows(&rule, t->cell[i][(size_t) q * cells + c].lower))
+					t->cell[i][(size_t) q * cells + c] = pe_suppressed;
+			if (!pe_min_count_shows(&rule, t->missing[(size_t) q * g->aggregates + i].lower))
+				t->missing[(size_t) q * g->aggregates + i] = pe_suppressed;
+		}
+}
+
+void
+pe_aggregation_tabulate(pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, pe_tabulated *t)
+{
+	int32		groups = groups_of(g);
+	size_t		results = (size_t) (groups + 1) * g->aggregates;
+	pe_aggregate_errors errors = pe_aggregation_errors_with(g, *noise, noise->miss);
+	reading		r;
+
+	*t = (pe_tabulated) {.groups = groups};
+	t->result = pe_alloc(results, sizeof(*t->result));
+	t->missing = pe_alloc(results, sizeof(*t->missing));
+	t->cell = pe_alloc(g->aggregates, sizeof(*t->cell));
+	t->quartile = pe_alloc(g->aggregates, sizeof(*t->quartile));
+	t->shown = pe_alloc(groups + 1, sizeof(bool));
+	pe_aggregation_answers(g, noise, estimate, 1, t->result);
+	begin(&r, g, noise, estimate, 1);
+	answer_all_groups(&r, t);
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_LEVELS)
+			tabulate_levels(&r, i, t);
+		else if (g->aggregate[i].kind == PE_AGG_QUANTILE)
+			tabulate_quartiles(&r, i, t);
+	for (int i = 1; i < g->aggregates; i++)
+		for (int32 q = 0; q <= groups; q++)
+			if (g->aggregate[i].kind == PE_AGG_LEVELS || pe_aggregate_is_linear(&g->aggregate[i]))
+				t->missing[(size_t) q * g->aggregates + i] = missing_of(&errors, t, i, q);
+	t->sum = r.estimate;
+	r.estimate = NULL;
+	end(&r);
+	suppress_table(g, t);
 }
 
 pe_aggregate_noise
@@ -1242,12 +1508,25 @@ pe_aggregation_take(pe_aggregation *g, int64 release, const int64 *share, int32 
 		refuse_payload(release);
 }
 
+/* What a release says of all queries, and with what noise. */
+static double *
+estimate_release(pe_aggregation *g, int64 release, const int64 *value, int64 values, const pe_strategies *strategies,
+				 int64 nano, pe_aggregate_noise *noise)
+{
+	const int64 *measured = pe_aggregation_measured(g, release, value, values, strategies);
+	double	   *estimate;
+
+	*noise = pe_aggregation_noise(g, nano);
+	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	pe_aggregation_estimate(g, noise, measured, estimate);
+	return estimate;
+}
+
 pe_aggregate_result *
 pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values,
 					   const pe_strategies *strategies, int64 nano, double miss)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
-	const int64 *measured;
 	pe_aggregate_noise noise;
 	double	   *estimate;
 
@@ -1256,14 +1535,22 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 		answer_grid(g, release, value, values, result);
 		return result;
 	}
-	measured = pe_aggregation_measured(g, release, value, values, strategies);
-	noise = pe_aggregation_noise(g, nano);
+	estimate = estimate_release(g, release, value, values, strategies, nano, &noise);
 	noise.miss = miss;
-	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
-	pe_aggregation_estimate(g, &noise, measured, estimate);
 	pe_aggregation_answers(g, &noise, estimate, 1, result);
 	pe_free(estimate);
 	return result;
+}
+
+void
+pe_aggregation_tabulate_release(pe_aggregation *g, int64 release, const int64 *value, int64 values,
+								const pe_strategies *strategies, int64 nano, pe_tabulated *table)
+{
+	pe_aggregate_noise noise;
+	double	   *estimate = estimate_release(g, release, value, values, strategies, nano, &noise);
+
+	pe_aggregation_tabulate(g, &noise, estimate, table);
+	pe_free(estimate);
 }
 
 /* ------------------------------------------------------------------
@@ -1332,6 +1619,28 @@ is_like_last(const reading *r, int32 group)
 		 memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0);
 }
 
+/*
+ * The largest standard error of the ranks that a quantile is computed from, or of
+ * a level, in rows.
+ */
+static double
+rank_error(const reading *r, int number)
+{
+	const pe_aggregation *g = r->g;
+	double		most = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = space_of(g, i);
+
+		if (g->source[i].sum != g->aggregate[number].sum[PE_USE_N])
+			continue;
+		for (int32 q = 0; q < s->workload.queries; q++)
+			most = fmax(most, sqrt(s->variance[q]) * r->part[i].noise_stderr);
+	}
+	return most;
+}
+
 void
 pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance,
 						 double *stderr_)
@@ -1341,8 +1650,9 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 	begin_reference(&r, g, noise, rows, variance);
 	for (int i = 0; i < g->aggregates; i++)
 	{
-		stderr_[i] = g->aggregate[i].kind == PE_AGG_QUANTILE ? NAN : 0;
-		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		stderr_[i] = g->aggregate[i].kind == PE_AGG_LEVELS ? rank_error(&r, i)
+			: pe_aggregate_is_of_cells(&g->aggregate[i]) ? NAN : 0;
+		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
 		{
 			pe_aggregate_result result;
 
@@ -1383,28 +1693,6 @@ pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr
 	pe_aggregation_errors_of(g, &noise, rows, 1, stderr_);
 }
 
-/*
- * The largest standard error of the ranks that a quantile is computed from, in
- * rows.
- */
-static double
-rank_error(const reading *r, int number)
-{
-	const pe_aggregation *g = r->g;
-	double		most = 0;
-
-	for (int i = 0; i < g->parts; i++)
-	{
-		const pe_space *s = space_of(g, i);
-
-		if (g->source[i].sum != g->aggregate[number].sum[PE_USE_N])
-			continue;
-		for (int32 q = 0; q < s->workload.queries; q++)
-			most = fmax(most, sqrt(s->variance[q]) * r->part[i].noise_stderr);
-	}
-	return most;
-}
-
 static double
 relative_error(const reading *r, int32 group, int number)
 {
@@ -1429,9 +1717,9 @@ pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, doubl
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		error[i] = 0;
-		if (g->aggregate[i].kind == PE_AGG_QUANTILE)
+		if (pe_aggregate_is_of_cells(&g->aggregate[i]))
 			error[i] = rank_error(&r, i) / rows;
-		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
 		{
 			double		relative;
 

@@ -1563,6 +1563,7 @@ static const pe_aggregate_form forms[] = {
 	{{"sum"}, PE_AGG_NUMBERS, 1, N | S, value_of_sum, .answer = answer_linear, .formulas = true},
 	{{"avg"}, PE_AGG_NUMBERS, 1, N | S, value_of_avg, .answer = answer_avg, .formulas = true},
 	{{"quantile", "median"}, PE_AGG_QUANTILE, 1, N, value_of_rows, .answer = NULL},
+	{{"levels"}, PE_AGG_LEVELS, 1, N, value_of_rows, .answer = NULL},
 	{{"dropped"}, PE_AGG_LOST, 0, N, value_of_rows, .answer = answer_linear},
 	{{"share"}, PE_AGG_SHARE, 0, N, value_of_rows, .answer = answer_share},
 	{{"ratio"}, PE_AGG_RATIO, 0, 0, value_of_ratio, .answer = answer_ratio},

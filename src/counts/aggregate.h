@@ -7,7 +7,7 @@
  *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
  *		basic     := count(*) | count(f) | count(DISTINCT unit) | count(DISTINCT x) | sum(f) | avg(f)
  *				   | statistic(x) | statistic(y, x) | median(x) | quantile(x, fraction)
- *				   | share | ratio(aggregate, aggregate) | dropped [ '(' most ')' ]
+ *				   | share | ratio(aggregate, aggregate) | dropped [ '(' most ')' ] | levels(x)
  *
  * A statistic is an aggregate of SQL's of that name: the forms of aggregate.c.
  * x and y are attributes, f is an attribute or a formula of several (formula.h),
@@ -85,7 +85,8 @@ typedef enum pe_aggregate_kind
 	PE_AGG_SHARE,
 	PE_AGG_RATIO,
 	PE_AGG_LOST,				/* rows that the cut left out */
-	PE_AGG_DISTINCT				/* values of an attribute */
+	PE_AGG_DISTINCT,			/* values of an attribute */
+	PE_AGG_LEVELS				/* rows by each cell of an attribute: of a table (tabulate.h), and no single number */
 } pe_aggregate_kind;
 
 #define PE_LOST_SHARE 16
@@ -129,8 +130,8 @@ typedef struct pe_aggregate
 	/* set by who resolves the names */
 	int			number[2];		/* of column[]; -1: it is no number */
 	/*
-	 * of a quantile of bins, and of values that are counted: its place in the
-	 * domain; -1: it is of a grid, and number[0] is there
+	 * of a quantile of bins, of levels, and of values that are counted: its
+	 * place in the domain; -1: it is of a grid, and number[0] is there
 	 */
 	int			attribute;
 	int			open;			/* of values that nobody has listed: which of the open columns; else -1 */
@@ -155,6 +156,13 @@ extern char *pe_formula_canonical(const char *text, bool *affine);
 
 /* Whether the formula of a canonical text is so many times that of another one. */
 extern bool pe_formula_is_multiple(const char *text, const char *of, double *factor);
+
+/* Whether it is made of the cells of an attribute in each group, and not of sums. */
+static inline bool
+pe_aggregate_is_of_cells(const pe_aggregate *aggregate)
+{
+	return aggregate->kind == PE_AGG_QUANTILE || aggregate->kind == PE_AGG_LEVELS;
+}
 
 /* What it is called in texts. */
 extern const char *pe_aggregate_word(const pe_aggregate *aggregate);

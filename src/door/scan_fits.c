@@ -33,6 +33,7 @@ typedef struct fitting
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	double	   *w;				/* by scans */
 	double	   *covariance;		/* of w, where the method gives it; else NULL */
+	pe_fit_population *population;
 	bool		fitted;
 } fitting;
 
@@ -64,19 +65,32 @@ new_covariance(const pe_fit_question *question)
 	return palloc_extended((columns + 1) * columns * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* What the weights say of a population: room, where they have a covariance. */
+static pe_fit_population *
+new_population(const pe_fit_question *question)
+{
+	pe_fit_population *population = palloc0(sizeof(*population));
+
+	population->covariance = new_covariance(question);
+	population->unknown = PE_FIT_UNKNOWN_METHOD;
+	return population;
+}
+
 /* By the plan; without one nothing can be drawn, and the method must be one without privacy. */
 static void
-run_fit(const pe_fit_question *question, pe_source *source, double *w, double *covariance)
+run_fit(const pe_fit_question *question, pe_source *source, double *w, double *covariance,
+		pe_fit_population *population)
 {
 	if (pe_fit_is_private(question->problem->method))
-		pe_plan_fit(question->plan, source, w, covariance);
+		pe_plan_fit(question->plan, source, w, covariance, covariance != NULL ? population : NULL);
 	else
 		pe_fit_run(question->problem, source, w);
 }
 
 /* Fits on rows in memory, which are wiped, also when the fit is cancelled; in the time of all that were read. */
 static void
-fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w, double *covariance)
+fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w, double *covariance,
+		 pe_fit_population *population)
 {
 	pe_source	source;
 
@@ -84,7 +98,7 @@ fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double 
 	source.dropped = dropped;
 	PG_TRY();
 	{
-		run_fit(question, &source, w, covariance);
+		run_fit(question, &source, w, covariance, population);
 	}
 	PG_FINALLY();
 	{
@@ -282,7 +296,7 @@ read_rows(void *argument, pe_scan *scan)
 		pe_door_scan(scan, take_rows, f);
 	else
 	{
-		run_fit(f->question, &s.source, f->w, f->covariance);
+		run_fit(f->question, &s.source, f->w, f->covariance, f->population);
 		f->fitted = true;
 	}
 }
@@ -298,15 +312,22 @@ fit_read(fitting *f, bool could_be_read)
 		pe_rows_free(&f->rows);
 		f->dropped = 0;
 	}
-	fit_rows(f->question, &f->rows, f->dropped, f->w, f->covariance);
+	fit_rows(f->question, &f->rows, f->dropped, f->w, f->covariance, f->population);
 }
 
-/* The coefficients of the weights and, behind them, their standard errors are what leaves. */
+/* The coefficients of the weights and, behind them, their standard errors of both kinds are what leaves. */
 static void
-make_values(const pe_fit_question *question, const double *w, const double *covariance, double *value)
+make_values(const pe_fit_question *question, const double *w, const double *covariance,
+			const pe_fit_population *population, double *value)
 {
+	int32_t		terms = pe_row_spec_terms(question->spec);
+
 	pe_row_spec_coefficients(question->spec, w, value);
-	pe_row_spec_stderr(question->spec, covariance, value + pe_row_spec_terms(question->spec));
+	pe_row_spec_stderr(question->spec, covariance, value + terms);
+	if (population->unknown == PE_FIT_KNOWN)
+		pe_row_spec_contrast_stderr(question->spec, population->covariance, value + 2 * terms);
+	for (int32_t i = 2 * terms; i < 3 * terms && population->unknown != PE_FIT_KNOWN; i++)
+		value[i] = -(double) population->unknown;
 }
 
 static void
@@ -316,7 +337,7 @@ store(const fitting *f, pe_charge_reply *reply)
 	int			values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec));
 	double	   *value = palloc(values * sizeof(double));
 
-	make_values(question, f->w, f->covariance, value);
+	make_values(question, f->w, f->covariance, f->population, value);
 	pe_door_store_doubles(question->plan, question->charge, f->start, value, values, reply);
 }
 
@@ -348,6 +369,7 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	pe_rows_init(&f->rows, &question->spec->map.shape, question->dataset->unit != NULL);
 	f->w = new_weights(question);
 	f->covariance = new_covariance(question);
+	f->population = new_population(question);
 	pe_door_visit(&visit, reply);
 	MemoryContextDelete(f->context);
 }
@@ -387,9 +409,10 @@ fit_collected(void *argument, double *value)
 	const collected *c = argument;
 	double	   *w = new_weights(c->question);
 	double	   *covariance = new_covariance(c->question);
+	pe_fit_population *population = new_population(c->question);
 
-	fit_rows(c->question, c->rows, 0, w, covariance);
-	make_values(c->question, w, covariance, value);
+	fit_rows(c->question, c->rows, 0, w, covariance, population);
+	make_values(c->question, w, covariance, population, value);
 }
 
 static void
@@ -417,6 +440,6 @@ pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *c
 {
 	double	   *w = new_weights(question);
 
-	fit_rows(question, rows, 0, w, NULL);
+	fit_rows(question, rows, 0, w, NULL, NULL);
 	pe_row_spec_coefficients(question->spec, w, coefficient);
 }

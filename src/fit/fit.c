@@ -520,8 +520,8 @@ pe_fit_passes(const pe_fit_problem *problem)
 }
 
 /*
- * A matrix, its eigenvectors, and twice as much to find them; three for the
- * covariance; where units are clipped, the scores of a tile's rows.
+ * A matrix, its eigenvectors, and twice as much to find them; five for the
+ * covariances; where units are clipped, the scores of a tile's rows.
  */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
@@ -531,7 +531,7 @@ pe_fit_memory(const pe_fit_problem *problem)
 
 	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) +
 		(methods[problem->method].matrix ? 4 * matrix : 0) +
-		(pe_fit_tells_covariance(problem) ? 3 * matrix : 0);
+		(pe_fit_tells_covariance(problem) ? 5 * matrix : 0);
 }
 
 /* ----------

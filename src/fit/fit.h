@@ -105,6 +105,28 @@ typedef struct pe_fit_plan
 	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
+/*
+ * The weights as an estimate of those of the population that the rows are a
+ * sample of: the covariance of what noise and sampling do, or why it is not
+ * known.  A code is public, or follows from what was released.
+ */
+typedef enum pe_fit_unknown
+{
+	PE_FIT_KNOWN,
+	PE_FIT_UNKNOWN_METHOD,		/* no theory, or none of this model */
+	PE_FIT_UNKNOWN_CLIP,		/* gradients are clipped below the longest row: a bias */
+	PE_FIT_UNKNOWN_L2,			/* likewise of a penalty */
+	PE_FIT_UNKNOWN_UNITS,		/* several rows of a unit are no sample */
+	PE_FIT_UNKNOWN_NOISE,		/* the noise drowns how the features vary */
+	PE_FIT_UNKNOWN_STEPS		/* more is left to the minimiser than the weights err */
+} pe_fit_unknown;
+
+typedef struct pe_fit_population
+{
+	double	   *covariance;		/* room: columns x columns, in units of the weights */
+	pe_fit_unknown unknown;
+} pe_fit_population;
+
 typedef struct pe_fit_problem
 {
 	pe_model	model;
@@ -133,6 +155,7 @@ typedef struct pe_fit_problem
 	 * the weights; NULL: not asked for
 	 */
 	double	   *covariance;
+	pe_fit_population *population;	/* of a run that has a covariance: likewise; NULL: not asked for */
 	void		(*trace) (void *argument, int32_t step, const double *w);	/* benchmarks only; NULL */
 	void	   *trace_argument;
 } pe_fit_problem;

@@ -110,6 +110,7 @@ pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w)
 	memset(w, 0, columns * sizeof(*w));
 	pe_spread_init(&spread, problem, &curvature, noise);
 	steps(problem, source, nano, &curvature, &spread, w);
+	pe_spread_population(&spread, w);
 	pe_spread_end(&spread);
 	pe_curvature_free(&curvature);
 	pe_free(nano);

@@ -158,6 +158,8 @@ typedef struct pe_spread
 	double	   *left;			/* what the step leaves of an error: a matrix along eigenvectors */
 	double	   *derivative;		/* of the sum of gradients by the weights, likewise; then work */
 	bool		supposes;		/* that rows are normally distributed */
+	int32_t		steps;			/* that were announced */
+	double	   *sampled;		/* of a population: the covariance by sampling and what steps left, likewise */
 	int32_t		silents;		/* directions that no coefficient depends on */
 	double	   *silent;			/* these, turned, orthonormal, by columns */
 	double	   *work;			/* as large */
@@ -166,6 +168,11 @@ typedef struct pe_spread
 extern void pe_spread_init(pe_spread *spread, const pe_fit_problem *problem,
 						   const pe_curvature *curvature, double noise);
 extern void pe_spread_step(pe_spread *spread, const double *w, const double *gradient, double noise);
+
+/*
+ * Of a population, at the weights after the last step, before the end.
+ */
+extern void pe_spread_population(pe_spread *spread, const double *w);
 
 /* Fills problem->covariance, with NaN where the moment could not be decomposed, and frees. */
 extern void pe_spread_end(pe_spread *spread);

@@ -48,6 +48,17 @@
  *
  * Not in it: bias by the floor, by clipping, and by steps that have not
  * arrived.
+ *
+ * A population.  Where rows are independent draws and the model holds, the
+ * minimiser w* has the covariance D^-1 around the population's weights: the
+ * sandwich D^-1 J D^-1 with the sum J of the squares of the rows' gradients,
+ * whose expectation is that of D (the information equality).  The weights are
+ * w* + e + what noise does, and the three are added up.  e is what T steps
+ * have left of the way from 0 to w*: -(I - H^-1 D)^T w*, by the D of the end,
+ * which is the smallest on the way where margins grow.  Nothing is reported where e is longer than one standard
+ * error in its direction, or where an eigenvalue of M + N is below the floor in
+ * more directions than are silent; nor with clipped gradients or l2, whose
+ * biases no released number shows, nor of units with several rows.
  */
 #include "fit/methods.h"
 
@@ -299,6 +310,10 @@ pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvat
 	spread->left = pe_alloc(n * n, sizeof(double));
 	spread->derivative = pe_alloc(n * n, sizeof(double));
 	find_silent(spread);
+	if (problem->population == NULL)
+		return;
+	problem->population->unknown = PE_FIT_UNKNOWN_METHOD;
+	spread->sampled = pe_alloc(n * n, sizeof(double));
 }
 
 /* r_ij */
@@ -383,10 +398,149 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
 	find_left(spread, w);
 	spread->supposes |= w != NULL && spread->problem->model == PE_MODEL_LOGISTIC;
 	pe_la_gemv(true, c->columns, c->columns, 1, c->vector, c->columns, gradient, 0, spread->turned);
+	spread->steps++;
 	add_step(spread, noise);
 	silence(spread, false, spread->covariance);
 	silence(spread, true, spread->covariance);
 	silence(spread, false, spread->slope);
+}
+
+/* ----------
+ * A population
+ * ----------
+ */
+
+/* Why nothing can be said before anything is looked at. */
+static pe_fit_unknown
+unknown_of(const pe_fit_problem *problem)
+{
+	if (problem->model != PE_MODEL_LOGISTIC)
+		return PE_FIT_UNKNOWN_METHOD;
+	if (problem->options.clip < pe_fit_radius(problem) * (1 - 1e-9))
+		return PE_FIT_UNKNOWN_CLIP;
+	if (problem->options.l2 > 0)
+		return PE_FIT_UNKNOWN_L2;
+	return problem->max_rows > 1 ? PE_FIT_UNKNOWN_UNITS : PE_FIT_KNOWN;
+}
+
+static bool
+is_drowned(const pe_spread *s)
+{
+	int32_t		below = 0;
+
+	for (int32_t k = 0; k < s->curvature->columns; k++)
+		below += s->curvature->measured[k] < s->curvature->floor;
+	return below > s->silents || !s->curvature->decomposed;
+}
+
+/* Adds the projection on silent directions, so many times, so that what is 0 there has an inverse. */
+static void
+add_silent(const pe_spread *s, double by, double *matrix)
+{
+	int32_t		n = s->curvature->columns;
+
+	pe_la_gemm(false, true, n, n, s->silents, by, s->silent, n, s->silent, n, 1, matrix, n);
+}
+
+/* D^-1, without silent directions; false if D is not positive. */
+static bool
+invert_derivative(pe_spread *s)
+{
+	size_t		n = (size_t) s->curvature->columns;
+	double		most = 0;
+
+	memcpy(s->sampled, s->derivative, n * n * sizeof(double));
+	silence(s, false, s->sampled);
+	silence(s, true, s->sampled);
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, s->sampled[i * n + i]);
+	add_silent(s, most, s->sampled);
+	if (!(most > 0) || !pe_la_inverse((int32_t) n, s->sampled, (int32_t) n))
+		return false;
+	add_silent(s, -1 / most, s->sampled);
+	return true;
+}
+
+/* Takes silent directions out of a vector. */
+static void
+silence_vector(const pe_spread *s, double *vector)
+{
+	int32_t		n = s->curvature->columns;
+
+	for (int32_t k = 0; k < s->silents; k++)
+	{
+		const double *silent = s->silent + pe_la_size(n, k);
+		double		part = pe_la_dot((size_t) n, silent, vector);
+
+		for (int32_t i = 0; i < n; i++)
+			vector[i] -= part * silent[i];
+	}
+}
+
+/* How often w* is taken to be the weights and what is left of the way to the last w*. */
+#define TIMES_FARTHER 3
+
+/* -e; left is I - H^-1 D. */
+static void
+find_rest(const pe_spread *s, const double *w, double *rest, double *work)
+{
+	int32_t		n = s->curvature->columns;
+	double	   *turned = work + n;
+
+	pe_la_gemv(true, n, n, 1, s->curvature->vector, n, w, 0, turned);
+	silence_vector(s, turned);
+	memset(rest, 0, (size_t) n * sizeof(*rest));
+	for (int k = 0; k < TIMES_FARTHER; k++)
+	{
+		for (int32_t i = 0; i < n; i++)
+			rest[i] += turned[i];
+		for (int32_t t = 0; t < s->steps; t++)
+		{
+			pe_la_gemv(false, n, n, 1, s->left, n, rest, 0, work);
+			memcpy(rest, work, (size_t) n * sizeof(*rest));
+			silence_vector(s, rest);
+			pe_poll();
+		}
+	}
+}
+
+/* Whether e is at most one standard error of noise and sampling along its own direction. */
+static bool
+has_arrived(const pe_spread *s, const double *rest, double *work)
+{
+	int32_t		n = s->curvature->columns;
+	double		square = pe_la_dot((size_t) n, rest, rest);
+	double		variance;
+
+	pe_la_gemv(false, n, n, 1, s->sampled, n, rest, 0, work);
+	pe_la_gemv(false, n, n, 1, s->covariance, n, rest, 1, work);
+	variance = pe_la_dot((size_t) n, rest, work);
+	return square * square <= variance;
+}
+
+void
+pe_spread_population(pe_spread *s, const double *w)
+{
+	int32_t		n = s->curvature != NULL ? s->curvature->columns : 0;
+	double	   *rest;
+	pe_fit_population *population = s->curvature != NULL ? s->problem->population : NULL;
+
+	if (population == NULL)
+		return;
+	population->unknown = unknown_of(s->problem);
+	if (population->unknown != PE_FIT_KNOWN)
+		return;
+	population->unknown = PE_FIT_UNKNOWN_NOISE;
+	find_left(s, w);
+	if (is_drowned(s) || !invert_derivative(s))
+		return;
+	rest = pe_alloc(3 * (size_t) n, sizeof(*rest));
+	find_rest(s, w, rest, rest + n);
+	population->unknown = has_arrived(s, rest, rest + n) ? PE_FIT_KNOWN : PE_FIT_UNKNOWN_STEPS;
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i < n; i++)
+			s->sampled[j * n + i] = OTHER_ROWS * OTHER_ROWS * s->sampled[j * n + i] + rest[i] * rest[j];
+	pe_free(rest);
 }
 
 /* ----------
@@ -434,13 +588,27 @@ less_diagonal(const pe_spread *s, double variance, double *work)
 
 /* From the eigenvectors' basis to that of the weights. */
 static void
-turn_back(const pe_spread *s, double *work)
+turn_back(const pe_spread *s, const double *covariance, double *work, double *turned)
 {
 	int32_t		n = s->curvature->columns;
 	const double *vector = s->curvature->vector;
 
-	pe_la_gemm(false, false, n, n, n, 1, vector, n, s->covariance, n, 0, work, n);
-	pe_la_gemm(false, true, n, n, n, 1, work, n, vector, n, 0, s->covariance, n);
+	pe_la_gemm(false, false, n, n, n, 1, vector, n, covariance, n, 0, work, n);
+	pe_la_gemm(false, true, n, n, n, 1, work, n, vector, n, 0, turned, n);
+}
+
+/* What noise does, and behind it what else does. */
+static void
+finish_population(const pe_spread *s, double *work)
+{
+	size_t		n = (size_t) s->curvature->columns;
+	pe_fit_population *population = s->problem->population;
+
+	if (population == NULL || population->unknown != PE_FIT_KNOWN)
+		return;
+	turn_back(s, s->sampled, work, population->covariance);
+	for (size_t i = 0; i < n * n; i++)
+		population->covariance[i] += s->covariance[i];
 }
 
 static void
@@ -455,9 +623,10 @@ finish_covariance(const pe_spread *s)
 	add_moment(s, pure ? 2 * variance : variance);
 	if (pure)
 		less_diagonal(s, variance, work);
-	turn_back(s, work);
+	turn_back(s, s->covariance, work, s->covariance);
 	for (size_t i = 0; i < n * n; i++)
 		s->covariance[i] = s->curvature->decomposed ? factor * s->covariance[i] : NAN;
+	finish_population(s, work);
 	pe_free(work);
 }
 
@@ -467,6 +636,7 @@ pe_spread_end(pe_spread *spread)
 	if (spread->curvature == NULL)
 		return;
 	finish_covariance(spread);
+	pe_free(spread->sampled);
 	pe_free(spread->work);
 	pe_free(spread->silent);
 	pe_free(spread->derivative);

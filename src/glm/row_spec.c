@@ -356,16 +356,40 @@ pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coeff
 	map_weights(spec, spec->classes ? 0 : spec->label_lower / 2 + spec->label_upper / 2, w, coefficient);
 }
 
-/* The square root of entry (term, term) of J C J', from row `term' of J C: J is the linear part of the map. */
+/*
+ * The square root of entry (term, term) of J C J', from row `term' of J C: J is the linear part of the map.  Of a
+ * difference from a reference the row is one, too.
+ */
 static double
-deviation_of(const pe_row_spec *spec, int32_t term, const double *row, double *work)
+deviation_of(const pe_row_spec *spec, int32_t term, int32_t reference, const double *row, double *work)
 {
+	double		variance;
+
 	map_weights(spec, 0, row, work);
-	return isfinite(work[term]) ? sqrt(fmax(work[term], 0)) : NAN;
+	variance = work[term] - (reference >= 0 ? work[reference] : 0);
+	return isfinite(variance) ? sqrt(fmax(variance, 0)) : NAN;
 }
 
-void
-pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *deviation)
+int32_t
+pe_row_spec_reference(const pe_row_spec *spec, int32_t term)
+{
+	int32_t		first = 1;
+
+	for (int32_t f = 0; f < spec->map.features; f++)
+	{
+		bool		number = spec->map.feature[f].number;
+		int32_t		terms = (number ? 1 : 0) + cells_of(spec, f);
+
+		if (term >= first && term < first + terms)
+			return number ? -1 : first;
+		first += terms;
+	}
+	return -1;
+}
+
+/* contrast: a term is taken less the one that it is compared with. */
+static void
+find_deviations(const pe_row_spec *spec, const double *covariance, bool contrast, double *deviation)
 {
 	size_t		columns = (size_t) spec->map.shape.columns;
 	size_t		terms = (size_t) pe_row_spec_terms(spec);
@@ -377,13 +401,28 @@ pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *de
 		map_weights(spec, 0, covariance + j * columns, mapped + j * terms);
 	for (size_t term = 0; term < terms; term++)
 	{
+		int32_t		reference = contrast ? pe_row_spec_reference(spec, (int32_t) term) : -1;
+
 		for (size_t j = 0; j < columns; j++)
-			row[j] = mapped[j * terms + term];
-		deviation[term] = covariance != NULL ? deviation_of(spec, (int32_t) term, row, work) : NAN;
+			row[j] = mapped[j * terms + term] - (reference >= 0 ? mapped[j * terms + (size_t) reference] : 0);
+		deviation[term] = covariance != NULL ? deviation_of(spec, (int32_t) term, reference, row, work) : NAN;
 	}
 	pe_free(work);
 	pe_free(row);
 	pe_free(mapped);
+}
+
+void
+pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *deviation)
+{
+	find_deviations(spec, covariance, false, deviation);
+}
+
+void
+pe_row_spec_contrast_stderr(const pe_row_spec *spec, const double *covariance, double *deviation)
+{
+	find_deviations(spec, covariance, true, deviation);
+	deviation[0] = NAN;
 }
 
 /* ---- labels ---- */

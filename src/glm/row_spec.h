@@ -61,6 +61,15 @@ extern void pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, d
 extern void pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *deviation);
 
 /*
+ * The same of what odds ratios are of: a coefficient of a number or of an indicator beside it; and a cell's less that
+ * of the first cell of its feature, which has 0.  NaN of the constant.
+ */
+extern void pe_row_spec_contrast_stderr(const pe_row_spec *spec, const double *covariance, double *deviation);
+
+/* The term that a term is compared with: the first cell of its feature, itself among them; -1: none. */
+extern int32_t pe_row_spec_reference(const pe_row_spec *spec, int32_t term);
+
+/*
  * The label of a row: of a cell (classes) or a number; PE_NO_LABEL drops the row.
  */
 extern int16_t pe_row_spec_label_of_cell(int32_t cell);

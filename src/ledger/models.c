@@ -385,27 +385,28 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, "
-		"features, coefficients FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
+		"features, coefficients, terms FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
 		"FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
 	int64		dataset_id;
-	int64		release_id;
+	int			names;
 
 	pe_access_begin_reading(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		refuse_model(name);
 	dataset_id = pe_access_int64(0, 1);
-	release_id = pe_access_int64(0, 2);
+	model->release_id = pe_access_int64(0, 2);
 	model->kind = pe_access_text(0, 3);
 	model->label = pe_access_text(0, 4);
 	model->declaration = pe_access_text(0, 5);
 	model->feature = pe_access_texts(0, 6, &model->features);
 	model->coefficient = floats_of_row(7, &model->terms);
+	model->term = pe_access_texts(0, 8, &names);
 	pe_access_end(&access);
 	model->name = pstrdup(name);
-	check_may_use(name, dataset_id, release_id);
+	check_may_use(name, dataset_id, model->release_id);
 	return model;
 }
 

@@ -45,7 +45,9 @@ typedef struct pe_kept_model
 	int			features;
 	char	  **feature;
 	int			terms;
+	char	  **term;
 	double	   *coefficient;
+	int64		release_id;		/* 0: it was fitted without privacy */
 } pe_kept_model;
 
 /* The model of this name; 42704 if there is none that the current user may use. */

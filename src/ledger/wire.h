@@ -30,9 +30,11 @@ typedef struct pe_model_record
 
 /*
  * The values of its release, bits of doubles: the coefficients of the terms,
- * then their standard errors, NaN where none is known.
+ * then their standard errors by noise, NaN where none is known, then those of
+ * what odds ratios are of, by noise and sampling (pe_row_spec_contrast_stderr),
+ * or instead of each less than 0 why none is known (pe_fit_unknown).
  */
-#define PE_MODEL_VALUES(terms) (2 * (terms))
+#define PE_MODEL_VALUES(terms) (3 * (terms))
 
 /* What a backend asks of the ledger before it reads any row; what that costs stands in its plan. */
 typedef struct pe_charge_request

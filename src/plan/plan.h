@@ -410,8 +410,12 @@ extern bool pe_plan_is_of_tree(const pe_plan *plan, const pe_tables *tables);
 extern int64_t *pe_plan_measure_tree(const pe_plan *plan, const pe_tables *tables, const int64_t *counts,
 									 int64_t *values, void (*hold) (void));
 
-/* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
-extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);
+/*
+ * pe_fit_run and pe_minimum_run on what the plan was made for.  covariance, population: of fit.h, NULL if they are not
+ * asked for.
+ */
+extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance,
+						pe_fit_population *population);
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
 
 /*

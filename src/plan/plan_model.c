@@ -93,12 +93,13 @@ pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan
 }
 
 void
-pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance)
+pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance, pe_fit_population *population)
 {
 	pe_allowance allowance = pe_plan_allowance(plan);
 	pe_fit_problem run = plan->model;
 
 	run.allowance = &allowance;
 	run.covariance = covariance;
+	run.population = population;
 	pe_fit_run(&run, source, w);
 }

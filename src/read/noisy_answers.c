@@ -186,32 +186,76 @@ read_part(pe_release *r, pe_stored_aggregates *s, int part, const char *text, pe
 }
 
 /*
- * From what was measured, one after the other, to n, sum of u, and sum of u^2, which is (Q + most^2 n) / 2.  Of Laplace
- * noise what is above and below stand in the place of the first two: n = (A + B) / (2 most), S = (A - B) / 2.
+ * What n, sum of u and sum of u^2 are of what was measured, each in a row.  most: the bound B of u, w+ = B + u and
+ * w- = B - u.
  */
+typedef struct basis
+{
+	pe_sum_kind kind[3];
+	double		row[3][3];
+} basis;
+
+/* How many of a basis it takes: all squares, or as many as are asked for. */
+static int
+measured_of(const basis *b, bool squares)
+{
+	return squares || b->kind[0] == PE_SUM_ABOVE_SQUARE ? 3 : 2;
+}
+
+/* 1, u and 2 u^2 - B^2; for Laplace noise w+, w- and the third, or w+^2, 2 w+ w- and w-^2, which add up to whole. */
+static void
+make_bases(double most, double whole, basis bases[3])
+{
+	double		half = most * most / 2;
+
+	bases[0] = (basis) {{PE_SUM_ONE, PE_SUM_VALUE, PE_SUM_SQUARE}, {{1, 0, 0}, {0, 1, 0}, {half, 0, .5}}};
+	bases[1] = (basis) {
+		{PE_SUM_ABOVE, PE_SUM_BELOW, PE_SUM_SQUARE},
+		{{.5 / most, .5 / most, 0}, {.5, -.5, 0}, {half * .5 / most, half * .5 / most, .5}}
+	};
+	bases[2] = (basis) {
+		{PE_SUM_ABOVE_SQUARE, PE_SUM_BETWEEN, PE_SUM_BELOW_SQUARE},
+		{{1 / whole, 1 / whole, 1 / whole}, {.25 / most, 0, -.25 / most}, {.25, -.25, .25}}
+	};
+}
+
+/* What a row adds to all three squares of a number. */
+static double
+whole_of(const pe_aggregation *g, int number)
+{
+	int			part = part_of(g, PE_SUM_BETWEEN, number);
+	const pe_sum *sum = part < 0 ? NULL : &g->needed.sum[g->source[part].sum];
+
+	return sum == NULL ? 1 : ldexp((double) pe_sum_bound(&g->needed, sum), pe_sum_shift(&g->needed, sum));
+}
+
+/* The first basis of which all is measured that it takes; NULL: none. */
+static const basis *
+basis_of(const pe_aggregation *g, int number, bool squares, const basis bases[3])
+{
+	for (int b = 0; b < 3; b++)
+	{
+		bool		has_all = true;
+
+		for (int i = 0; i < measured_of(&bases[b], squares); i++)
+			has_all = has_all && part_of(g, bases[b].kind[i], number) >= 0;
+		if (has_all)
+			return &bases[b];
+	}
+	return NULL;
+}
+
 static pe_noisy
-from_measured(pe_noisy *measured, int32 queries, bool sides, bool squares, double most)
+from_measured(pe_noisy *measured, int32 queries, const basis *b, bool squares)
 {
 	int32		rows = squares ? 3 : 2;
 	double	   *map = palloc0((size_t) rows * queries * measured->count * sizeof(double));
 	pe_noisy	sums;
 
-	for (int32 q = 0; q < queries; q++)
-	{
-		double	   *n = map + (size_t) q * measured->count;
-		double	   *s = map + (size_t) (queries + q) * measured->count;
-		double	   *u = map + (size_t) (2 * queries + q) * measured->count;
-
-		n[q] = sides ? 1 / (2 * most) : 1;
-		n[queries + q] = sides ? 1 / (2 * most) : 0;
-		s[q] = sides ? 0.5 : 0;
-		s[queries + q] = sides ? -0.5 : 1;
-		if (!squares)
-			continue;
-		u[q] = most * most / 2 * n[q];
-		u[queries + q] = most * most / 2 * n[queries + q];
-		u[2 * queries + q] = 0.5;
-	}
+	for (int32 row = 0; row < rows; row++)
+		for (int32 q = 0; q < queries; q++)
+			for (int32 i = 0; i < measured_of(b, squares); i++)
+				map[(size_t) (row * queries + q) * measured->count + i * queries + q] = b->row[row][i];
 	sums = pe_noisy_map(measured, rows * queries, map);
 	pfree(map);
 	return sums;
@@ -223,32 +267,27 @@ pe_noisy_sums(pe_release *r, pe_stored_aggregates *s, const char *name, const ch
 {
 	const pe_aggregation *g = &s->aggregation;
 	int			number = g->on_grid ? -1 : number_named(g, name);
-	int			part[3] = {-1, -1, -1};
-	bool		sides;
+	basis		bases[3];
+	const basis *b;
 	pe_noisy	all = {0};
 	int32		queries = 0;
 
 	if (number < 0)
 		return false;
-	part[0] = part_of(g, PE_SUM_ONE, number);
-	part[1] = part_of(g, PE_SUM_VALUE, number);
-	part[2] = part_of(g, PE_SUM_SQUARE, number);
-	sides = part[0] < 0 || part[1] < 0;
-	if (sides)
-	{
-		part[0] = part_of(g, PE_SUM_ABOVE, number);
-		part[1] = part_of(g, PE_SUM_BELOW, number);
-	}
-	for (int i = 0; i < (squares ? 3 : 2); i++)
+	*bounds = g->needed.number[number];
+	make_bases(bounds->most, whole_of(g, number), bases);
+	b = basis_of(g, number, squares, bases);
+	for (int i = 0; b != NULL && i < measured_of(b, squares); i++)
 	{
 		pe_noisy	a;
 
-		if (part[i] < 0 || !read_part(r, s, part[i], text, &a))
+		if (!read_part(r, s, part_of(g, b->kind[i], number), text, &a))
 			return false;
 		queries = a.count;
 		all = i == 0 ? a : pe_noisy_beside(&all, &a);
 	}
-	*bounds = g->needed.number[number];
-	*sums = from_measured(&all, queries, sides, squares, bounds->most);
+	if (b == NULL)
+		return false;
+	*sums = from_measured(&all, queries, b, squares);
 	return true;
 }

@@ -261,6 +261,27 @@ pe_predictor_load(const char *name)
 	return predictor;
 }
 
+int
+pe_predictor_reference(const pe_predictor *predictor, int term)
+{
+	int			first = 1;
+
+	if (!predictor->probability)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" has no odds", predictor->model),
+				 errdetail("Odds ratios are of models of kind \"logistic_regression\".")));
+	for (int i = 0; i < predictor->inputs; i++)
+	{
+		const pe_feature *feature = &predictor->input[i].feature;
+
+		if (term >= first && term < first + terms_of(feature))
+			return feature->number ? -1 : first;
+		first += terms_of(feature);
+	}
+	return -1;
+}
+
 /* ------------------------------------------------------------------
  * Values
  * ------------------------------------------------------------------

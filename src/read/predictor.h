@@ -23,6 +23,12 @@ typedef struct pe_predictor pe_predictor;
 extern pe_predictor *pe_predictor_load(const char *model);
 
 /*
+ * The term that an odds ratio of a term compares with: the first of its feature's
+ * levels; -1: none, as of a number.  22023 unless the model has odds.
+ */
+extern int	pe_predictor_reference(const pe_predictor *predictor, int term);
+
+/*
  * The prediction for a row: a probability, a margin or a value.  False if there is
  * none.  Keys of an object that are no features are passed over.  22023 for JSON that
  * is no value of the feature's type, those of the type's input function for text that

@@ -58,10 +58,12 @@ default_name(const pe_published_columns *columns, const pe_aggregation *g, int n
 	return name;
 }
 
-/* A quantile has no standard error; on a grid it has no interval either. */
+/* A quantile has no standard error; on a grid it has no interval either.  Levels are no single number. */
 static bool
 has_figure(const pe_aggregation *g, int number, int figure)
 {
+	if (g->aggregate[number].kind == PE_AGG_LEVELS)
+		return false;
 	return figure == PE_ESTIMATE ||
 		(!g->on_grid && (figure != PE_STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
 }

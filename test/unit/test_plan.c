@@ -571,7 +571,7 @@ check_exact_model(const table *t, const pe_plan_ask *ask, pe_fit_method method, 
 	assert_int_equal(pe_plan_allowance(plan).left, cost);
 	assert_int_equal(pe_plan_allowance(plan).accounting, ask->accounting);
 	memset(&drawn, 0, sizeof(drawn));
-	pe_plan_fit(plan, &source, w, NULL);
+	pe_plan_fit(plan, &source, w, NULL, NULL);
 	/* equal steps, but for what rounding leaves */
 	if (method == PE_FIT_GD)
 		assert_true(drawn.sum <= cost && drawn.sum > cost - 200);
@@ -629,7 +629,7 @@ test_approximate_models(void **state)
 		assert_int_equal(pe_plan_allowance(plan).left, method == PE_FIT_OBJPERT ? epsilon :
 						 20 * problem.plan.nano_step + problem.plan.nano_count);
 		memset(&drawn, 0, sizeof(drawn));
-		pe_plan_fit(plan, &t.source, w, NULL);
+		pe_plan_fit(plan, &t.source, w, NULL, NULL);
 		assert_int_equal(drawn.sum, method == PE_FIT_OBJPERT ? 0 : pe_fit_drawn(&problem));
 		free_plan(plan);
 	}
@@ -641,7 +641,7 @@ run_plan(void *argument)
 {
 	double		w[MODEL_MOST_COLUMNS];
 
-	pe_plan_fit(argument, NULL, w, NULL);
+	pe_plan_fit(argument, NULL, w, NULL, NULL);
 }
 
 /* What becomes of a plan that is not made. */
