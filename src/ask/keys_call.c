@@ -156,7 +156,7 @@ canonical_text(const pe_key_call *c)
  * ------------------------------------------------------------------
  */
 
-/* What is not a sum over rows, each of one cell: it has no theorem beside keys. */
+/* What is neither a sum over rows, each of one cell, nor a count of pairs with values, has no theorem beside keys. */
 static void
 check_aggregate(const pe_aggregate *a, const char *text)
 {

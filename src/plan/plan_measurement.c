@@ -27,7 +27,8 @@
  * units.  Values (PE_SUM_DISTINCT) are no sum over rows: a row adds to them or not
  * as other rows are there.  So they, too, stand outside N, and their share is
  * subtracted from that of all others.  Those of an open column (PE_SUM_OPEN) have a
- * cut of their own, which such a share pays for as it is.
+ * cut of their own, which such a share pays for as it is.  Beside keys the groups are
+ * those of all keys together, at least as many as matter below.
  *
  * Values.  With V of them, m = min(k, V) and n groups that are kept apart, a unit
  * adds some d of P = {d in N^n, sum d <= k, each d_g <= m} to the numbers of values
