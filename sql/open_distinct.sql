@@ -97,7 +97,7 @@ SELECT truth('SELECT bo, count(DISTINCT u) FROM visits WHERE shop IN (''a'', ''b
 -- each of 6 units has two rows that count, whatever their keys
 SELECT count(*), sum(n) BETWEEN 5 AND 12 AS cut FROM (SELECT bo, count(DISTINCT t) AS n FROM crowd_v GROUP BY bo) s;
 -- WHERE and FILTER list the literals of one column together
-SELECT * FROM differs('SELECT count(*) FILTER (WHERE t = ''v2''), sum(pieces) FILTER (WHERE v = ''v3'' OR t = ''v4''), count(DISTINCT u) FILTER (WHERE t = ''v5'') FROM r WHERE t <> ''v1'' AND v <> ''v6'' AND shop = ''a''', '{hits,parts,moving}');
+SELECT * FROM differs('SELECT count(*) FILTER (WHERE t = ''v2''), round(sum(pieces) FILTER (WHERE v = ''v3'' OR t = ''v4'') / 20.0) AS s, count(DISTINCT u) FILTER (WHERE t = ''v5'') FROM r WHERE t <> ''v1'' AND v <> ''v6'' AND shop = ''a''', '{hits,parts,moving}');
 
 -- Little memory: many ranges of values, and of units
 RESET SESSION AUTHORIZATION;
@@ -131,6 +131,7 @@ SELECT count(*) - :before AS charged FROM dp.charges;
 SELECT round(estimate::numeric) AS estimate FROM dp.aggregate('parts', '{count(distinct bo)}', predicate => 'shop = ''a''', rho => 1e4, reuse => true);
 SELECT count(*) - :before AS charged FROM dp.charges;
 EXPLAIN (COSTS OFF) SELECT shop, count(DISTINCT t) FROM hits_v GROUP BY shop;
+EXPLAIN (COSTS OFF) SELECT v, count(DISTINCT t), count(DISTINCT u) FROM hits_v GROUP BY v;
 
 -- What is told: values that are too long
 SET client_min_messages = notice;

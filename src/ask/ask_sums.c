@@ -1802,6 +1802,16 @@ pe_aggregation_counts_lost(const pe_aggregation *g)
 	return has_sum(g, PE_SUM_LOST);
 }
 
+int
+pe_aggregation_readings(const pe_aggregation *g)
+{
+	int			readings = 0;
+
+	for (int s = 0; s < g->needed.sums; s++)
+		readings += g->needed.sum[s].kind == PE_SUM_OPEN;
+	return readings;
+}
+
 bool
 pe_aggregation_counts_values(const pe_aggregation *g)
 {

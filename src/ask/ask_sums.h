@@ -222,6 +222,9 @@ extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_lost(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_values(const pe_aggregation *aggregation);
 
+/* How often rows are read beside once: for the values of open columns. */
+extern int	pe_aggregation_readings(const pe_aggregation *aggregation);
+
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);
 
