@@ -61,6 +61,8 @@ SET client_min_messages = notice;
 SELECT phrase, count(*) FROM hits_v GROUP BY phrase ORDER BY phrase LIMIT 1 \g /dev/null
 SELECT referer FROM hits_v GROUP BY referer HAVING count(*) > 1e6;
 SELECT url FROM hits_v WHERE width = 3 GROUP BY url HAVING count(*) > 1e6;
+SELECT price, day FROM hits_v WHERE width = 4 AND (day <> '2026-01-01' OR day IS NULL) GROUP BY price, day HAVING count(*) > 1e6;
+SELECT day FROM hits_v WHERE day = '2026-01-01' GROUP BY day HAVING count(*) > 1e6;
 SET client_min_messages = warning;
 -- Units: each key once of each
 SELECT page, count(DISTINCT person) FROM visits_v GROUP BY page ORDER BY page;

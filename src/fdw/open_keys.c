@@ -186,14 +186,54 @@ is_long(const pe_open_keys *k, int column)
 	return pe_open_text_bytes(k->column[column]) > 0 && most > PE_KEY_MOST;
 }
 
+/* Which cells of the literals of a column WHERE leaves; NULL: all. */
+static const bool *
+cells_left(const pe_open_keys *k, int column, const pe_condition *where, const pe_public_attribute **literals)
+{
+	int			attribute = k->sight->attribute_of[k->number[column] - 1];
+
+	*literals = attribute >= 0 ? &k->sight->declared->attribute[attribute] : NULL;
+	return attribute >= 0 ? pe_condition_leaves(where, attribute) : NULL;
+}
+
 /* Whether WHERE leaves rows without a value. */
 static bool
 has_nulls(const pe_open_keys *k, int column, const pe_condition *where)
 {
-	int			attribute = k->sight->attribute_of[k->number[column] - 1];
-	const bool *left = attribute >= 0 ? pe_condition_leaves(where, attribute) : NULL;
+	const pe_public_attribute *literals;
+	const bool *left = cells_left(k, column, where, &literals);
 
-	return !k->column[column]->is_there && (left == NULL || left[k->sight->declared->attribute[attribute].null]);
+	return !k->column[column]->is_there && (left == NULL || left[literals->null]);
+}
+
+/* What values of a type are that no key is of, though PostgreSQL has groups of them; NULL: there are none. */
+static const char *
+not_finite(Oid type)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return "infinite or NaN";
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return "infinite";
+		default:
+			return NULL;
+	}
+}
+
+/* Whether WHERE leaves such values: none is a literal. */
+static bool
+has_infinities(const pe_open_keys *k, int column, const pe_condition *where)
+{
+	const pe_public_attribute *literals;
+	const bool *left = cells_left(k, column, where, &literals);
+
+	return not_finite(k->column[column]->type) != NULL &&
+		(left == NULL || literals->other < 0 || left[literals->other]);
 }
 
 /* Whether a key is of several columns. */
@@ -219,6 +259,11 @@ tell_left_out(const pe_open_keys *k, const pe_condition *where)
 					 ? errmsg("values of \"%s\" that are, beside the others, longer than %d bytes are in no group",
 							  name_of(k, i), PE_KEY_MOST)
 					 : errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k, i), PE_KEY_MOST),
+					 errdetail("Groups are the values that enough rows have.")));
+		if (has_infinities(k, i, where))
+			ereport(NOTICE,
+					(errmsg("values of \"%s\" that are %s are in no group", name_of(k, i),
+							not_finite(k->column[i]->type)),
 					 errdetail("Groups are the values that enough rows have.")));
 	}
 }
