@@ -139,7 +139,7 @@ strategy_is_served(const pe_serial *s)
 		.presence = s->presence
 	};
 
-	return pe_plan_noise_of_series(&parts, s->asked->ask.accounting, 1) != NULL;
+	return pe_plan_noise_of_series(&parts, s->asked->ask.accounting, 1, NULL) != NULL;
 }
 
 /*
@@ -200,7 +200,7 @@ scale(pe_serial *s)
 const pe_noise *
 pe_serial_noise(const pe_serial *s)
 {
-	pe_noise  **noise = pe_plan_noise_of_series(&s->parts, s->series->accounting, s->series->nano);
+	pe_noise  **noise = pe_plan_noise_of_series(&s->parts, s->series->accounting, s->series->nano, NULL);
 
 	if (noise == NULL)
 		pe_serial_refuse_damaged(s);

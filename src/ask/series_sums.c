@@ -238,7 +238,7 @@ parts_are_served(const pe_serial *s)
 		.sums = &sums, .rules = pe_door_rules(s->asked->dataset), .time = &s->time, .presence = s->presence
 	};
 
-	return pe_plan_noise_of_series(&parts, s->asked->ask.accounting, 1) != NULL;
+	return pe_plan_noise_of_series(&parts, s->asked->ask.accounting, 1, NULL) != NULL;
 }
 
 /*
@@ -327,8 +327,8 @@ pe_aggregate_noise
 pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 {
 	pe_accounting accounting = s->asked->ask.accounting;
-	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, accounting, nano);
-	int		   *lattice = pe_plan_series_lattices(&s->parts, accounting, nano);
+	int		   *lattice;
+	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, accounting, nano, &lattice);
 
 	if (of_part == NULL && s->series->id == 0)
 		ereport(ERROR,

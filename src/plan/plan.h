@@ -334,9 +334,11 @@ extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rul
  * The noise of each period of a series whose first part cost nano, read again:
  * of sums that of each part, else one.  And in which units its measurements
  * are: 2^-lattice[b] of block or part b, of another strategy 2^-lattice[0].
- * NULL if there is none.  Free them with pe_free.
+ * NULL if there is none.  Free them with pe_free.  Both at once, unless lattice
+ * is NULL, for the factor of time of many periods takes milliseconds.
  */
-extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
+extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano,
+										   int **lattice);
 extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 
 /* How many numbers of what is read a part is measured from: columns, or of blocks the cells of their tables. */

@@ -472,8 +472,22 @@ vectors_to_read(const pe_plan_series *series, pe_accounting accounting, pe_u128 
 	return vectors_of_series(series, *factor, accounting, vectors);
 }
 
+static int *
+lattices_of(const pe_noise_vector *vector, int32_t vectors, pe_accounting accounting, int64_t nano)
+{
+	int		   *lattice = pe_alloc((size_t) vectors, sizeof(*lattice));
+
+	for (int32_t v = 0; v < vectors; v++)
+	{
+		const pe_noise noise = {accounting, vector[v].sensitivity, nano, vector[v].lattice, true};
+
+		lattice[v] = pe_noise_shift(&noise);
+	}
+	return lattice;
+}
+
 pe_noise **
-pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano)
+pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano, int **lattice)
 {
 	int			parts = series->sums != NULL ? series->sums->parts : 1;
 	pe_u128		factor;
@@ -488,6 +502,8 @@ pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, 
 		served = noise_of_series(series, i, factor, accounting, noise[i]);
 		noise[i]->nano = nano;
 	}
+	if (lattice != NULL)
+		*lattice = served ? lattices_of(vector, vectors, accounting, nano) : NULL;
 	pe_free(vector);
 	if (served)
 		return noise;
@@ -503,17 +519,8 @@ pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, 
 	pe_u128		factor;
 	int32_t		vectors;
 	pe_noise_vector *vector = vectors_to_read(series, accounting, &factor, &vectors);
-	int		   *lattice;
+	int		   *lattice = vector != NULL ? lattices_of(vector, vectors, accounting, nano) : NULL;
 
-	if (vector == NULL)
-		return NULL;
-	lattice = pe_alloc((size_t) vectors, sizeof(*lattice));
-	for (int32_t v = 0; v < vectors; v++)
-	{
-		const pe_noise noise = {accounting, vector[v].sensitivity, nano, vector[v].lattice, true};
-
-		lattice[v] = pe_noise_shift(&noise);
-	}
 	pe_free(vector);
 	return lattice;
 }

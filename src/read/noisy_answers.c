@@ -229,7 +229,7 @@ whole_of(const pe_aggregation *g, int number)
 	return sum == NULL ? 1 : ldexp((double) pe_sum_bound(&g->needed, sum), pe_sum_shift(&g->needed, sum));
 }
 
-/* The first basis of which all is measured that it takes; NULL: none. */
+/* The first basis whose sums are all measured; NULL: none. */
 static const basis *
 basis_of(const pe_aggregation *g, int number, bool squares, const basis bases[3])
 {

@@ -81,6 +81,26 @@ test_known(void **state)
 	}
 }
 
+/*
+ * HDMM tells a root mean square of 64.6736 for the ranges of five attributes of 64 cells, the fifth power of one's.  They
+ * are more queries than a workload may have: of two attributes.
+ */
+static void
+test_hdmm(void **state)
+{
+	const double queries = 64 * 65 / 2;
+	const int	cells[2] = {64, 64};
+	made		m;
+
+	(void) state;
+	parse(&m, 2, cells, "all_range(a0)*all_range(a1)");
+	m.problem.gap = 1e-9;
+	make(&m);
+	if (!close_to(pow(objective(&m) / (queries * queries), 1.25), 64.6736, 2e-5))
+		fail_msg("%g", pow(objective(&m) / (queries * queries), 1.25));
+	discard(&m);
+}
+
 /* Both objectives and both norms against the factors made one by one. */
 static void
 test_factors(void **state)
@@ -268,6 +288,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_hdmm),
 		cmocka_unit_test(test_factors),
 		cmocka_unit_test(test_unions),
 		cmocka_unit_test(test_columns),

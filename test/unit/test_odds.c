@@ -194,8 +194,14 @@ what_is_not_known_has_a_reason(void **state)
 	static const setting clipped = {5000, INT64_C(10000000000), 0, 0, 0.9};
 	static const setting noisy = {50, INT64_C(100000), 0, 0, 0};
 	static const setting early = {5000, INT64_C(10000000000), -3, 2, 0};
+	static const setting drowned = {200, INT64_C(10000000), 0, 0, 0};
 
 	(void) state;
+	for (int i = 0; i < 20; i++)
+	{
+		pe_test_seed(100 + i);
+		assert_int_equal(unknown_of(&drowned, NULL), PE_FIT_UNKNOWN_NOISE);
+	}
 	pe_test_seed(22);
 	assert_int_equal(unknown_of(&good, NULL), PE_FIT_KNOWN);
 	assert_int_equal(unknown_of(&clipped, NULL), PE_FIT_UNKNOWN_CLIP);

@@ -455,7 +455,7 @@ test_told_noise(void **state)
 	assert_true(pe_continual_tell(&t.time, &series.presence, &errors) && pe_continual_factor(&t.time, &series.presence, &factor));
 	series.scale = sqrt(errors.worst / (double) factor);
 	assert_int_equal(pe_plan_of_series(&ask, &series, &t.plan), PE_PLAN_MADE);
-	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan));
+	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan), NULL);
 	assert_true(close_to(series.scale * pe_noise_stderr(*noise), 50, 1e-3) && series.scale * pe_noise_stderr(*noise) <= 50);
 	assert_true(pe_noise_stderr(*noise) == pe_noise_stderr(pe_plan_noise(t.plan)));
 	/* sigma^2 = C / (2 rho) */
@@ -864,7 +864,7 @@ test_sums(void **state)
 		assert_true(close_to(ldexp((double) t.plan->vector[i].sensitivity, -2 * t.plan->vector[i].lattice),
 							 (double) own * (double) factor / (i == 0 ? 0.25 : 0.75), 1e-11));
 	}
-	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan));
+	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan), NULL);
 	for (int i = 0; i < 2; i++)
 	{
 		assert_true(noise[i]->sensitivity == t.plan->vector[i].sensitivity && noise[i]->lattice == t.plan->vector[i].lattice && noise[i]->nano == 125000000);
@@ -992,8 +992,9 @@ largest_of_rows(const trial *t, double *const *product, bool replaced)
 static void
 check_noise_read(const trial *t)
 {
-	pe_noise  **noise = pe_plan_noise_of_series(&t->plan->series, PE_ZCDP, charged(t->plan));
-	int		   *lattice = pe_plan_series_lattices(&t->plan->series, PE_ZCDP, charged(t->plan));
+	int		   *lattice;
+	pe_noise  **noise = pe_plan_noise_of_series(&t->plan->series, PE_ZCDP, charged(t->plan), &lattice);
+	int		   *alone = pe_plan_series_lattices(&t->plan->series, PE_ZCDP, charged(t->plan));
 	int			v = 0;
 
 	for (int i = 0; i < t->plan->parts; i++)
@@ -1006,10 +1007,12 @@ check_noise_read(const trial *t)
 
 			assert_true(close_to(pe_noise_stderr(noise[i]) * sqrt(pe_blocks_relative_variance(blocks, b)), pe_noise_stderr(&drawn), 1e-6));
 			assert_int_equal(lattice[v], pe_noise_shift(&drawn));
+			assert_int_equal(alone[v], lattice[v]);
 		}
 		pe_free(noise[i]);
 	}
 	pe_free(lattice);
+	pe_free(alone);
 	pe_free(noise);
 }
 
@@ -1226,7 +1229,7 @@ compare(const simulation *s, int series)
 {
 	const pe_continual *time = &s->t.time;
 	double	   *variance = pe_alloc((size_t) time->queries, sizeof(double));
-	pe_noise  **noise = pe_plan_noise_of_series(&s->ask, PE_ZCDP, s->nano);
+	pe_noise  **noise = pe_plan_noise_of_series(&s->ask, PE_ZCDP, s->nano, NULL);
 	double		near = quick() ? 0.25 : NEAR;
 
 	pe_continual_variances(time, variance);
