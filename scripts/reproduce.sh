@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Repeats the papers' experiments with the rooms that need no server, compares with reference
 # values where there are any, and draws what the papers draw: build/reproduce/*.csv and *.svg.
-# Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.  joins.pl and tpch.pl need a server.
+# Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.  joins.pl, tpch.pl and
+# synthetic.pl need a server.
 #
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
 #                                   take longer, do a quarter; piecewise wants 1000; strategies, large and continual have none)
@@ -9,6 +10,7 @@
 #   TESTS="kuru dpagd piecewise strategies large quantiles continual"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
 #   TESTS=joins, tpch    that one alone: questions of TPC-H on a private server
+#   TESTS=synthetic      that one alone: synthetic tables of Adult (RUNS of each kind)
 #   SCALE=n              joins, tpch: of the tables (default 1)
 #   TESTS=table-one      that one alone: a Table One of the Adult table on a private server, of epsilon EPSILON (default 1)
 #   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
@@ -19,8 +21,9 @@ TESTS=${TESTS:-}
 FAILED=0
 
 [[ $RUNS =~ ^[1-9][0-9]*$ ]] || die "The number of runs is a number: $RUNS is not."
-if [ "$TESTS" = joins ] || [ "$TESTS" = tpch ]; then
+if [ "$TESTS" = joins ] || [ "$TESTS" = tpch ] || [ "$TESTS" = synthetic ]; then
 	cluster_setup || die "The build failed; its messages are above."
+	[ "$TESTS" != synthetic ] || run_make -s build/reproduce/total_variation || die "The program could not be built."
 	clean_environment
 	new_run_dir reproduce
 	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT

@@ -7,6 +7,7 @@ CREATE ROLE regress_ann;
 CREATE SCHEMA shop AUTHORIZATION regress_curator;
 CREATE SCHEMA s AUTHORIZATION regress_ann;
 CREATE SCHEMA two AUTHORIZATION regress_ann;
+CREATE SCHEMA looks AUTHORIZATION regress_ann;
 -- The rows of a statement, and what the same names mean among the tables.
 CREATE FUNCTION public.rows_of(query text, path text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -362,7 +363,32 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT category, count(*) FROM lines LEFT JOIN products USING (product_id) GROUP BY category');
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE shop.products ADD PRIMARY KEY (product_id);
-SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits']) d;
+-- Columns that nobody has listed, of each side of a join
+CREATE TABLE shop.brands (brand_id int PRIMARY KEY, brand text NOT NULL);
+GRANT SELECT ON shop.brands TO PUBLIC;
+CREATE TABLE shop.views (visitor int NOT NULL, brand_id int, page text, spent int NOT NULL);
+INSERT INTO shop.brands SELECT i, 'brand ' || i % 5 FROM generate_series(1, 20) i;
+INSERT INTO shop.views SELECT i, CASE WHEN i % 9 > 0 THEN 1 + i % 24 END, 'page ' || i % 7, i % 6 FROM generate_series(1, 500) i;
+CREATE VIEW shop.looks AS SELECT v.visitor, v.page, v.spent, b.brand FROM shop.views v LEFT JOIN shop.brands b USING (brand_id);
+SELECT dp.create_dataset('looks', 'shop.looks', epsilon => 1e5, delta => 1e-5, unit => 'visitor', max_rows => 1, public_tables => '{shop.brands}');
+SELECT dp.add_attribute('looks', 'spent', 0, 6, bins => 6, last => 'open'), dp.add_attribute('looks', 'page', open => true), dp.add_attribute('looks', 'brand', open => true);
+SELECT dp.grant_budget('looks', 'regress_ann', epsilon => 9e4);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT dp.expose_tables('looks', 'looks');
+SELECT ask('SELECT page, count(*) FROM views GROUP BY page', 'looks');
+SELECT ask('SELECT brand, count(*), count(DISTINCT page) AS pages FROM views JOIN brands USING (brand_id) WHERE brand IS NOT NULL GROUP BY brand', 'looks');
+SELECT ask('SELECT brand, page, count(*) FROM views v LEFT JOIN brands b ON v.brand_id = b.brand_id WHERE brand <> ''brand 1'' GROUP BY brand, page HAVING count(*) > 5 ORDER BY 3 DESC', 'looks');
+SELECT ask('SELECT count(*) FROM views LEFT JOIN brands USING (brand_id) WHERE brand = ''brand 2'' AND page <> ''page 3''', 'looks');
+SELECT ask('SELECT count(*) FROM views JOIN brands USING (brand_id) WHERE brand = ''brand 2'' OR page = ''page 3''', 'looks');
+SELECT ask('SELECT count(DISTINCT brand), count(DISTINCT page), count(brand) FROM views LEFT JOIN brands USING (brand_id)', 'looks');
+SELECT ask('SELECT spent, count(DISTINCT brand) FROM views JOIN brands USING (brand_id) WHERE brand IN (''brand 0'', ''brand 1'') GROUP BY spent', 'looks');
+-- rows without a value are in no group, as a NOTICE says
+SELECT rows_of('SELECT brand, count(*) FROM views LEFT JOIN brands USING (brand_id) GROUP BY brand', 'looks');
+SELECT ask('SELECT count(*) FROM views JOIN brands USING (brand_id) WHERE page = brand', 'looks');
+SELECT ask('SELECT a.page, count(*) FROM views a JOIN views b USING (visitor) GROUP BY a.page', 'looks');
+SELECT ask('SELECT DISTINCT brand FROM views JOIN brands USING (brand_id)', 'looks');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits', 'looks']) d;
 SELECT dp.drop_dataset('shipping'), dp.drop_dataset('sales');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT count(*) FROM lines');
@@ -372,7 +398,7 @@ SELECT refused('SELECT dp.expose_tables(''sales'', ''s'')');
 \t off
 SET SESSION AUTHORIZATION DEFAULT;
 SET client_min_messages = warning;
-DROP SCHEMA s, two, shop CASCADE;
+DROP SCHEMA s, two, shop, looks CASCADE;
 DROP FUNCTION ask, truth, rows_of, refused;
 DROP EXTENSION pg_epsilon CASCADE;
 DROP OWNED BY regress_curator, regress_ann;

@@ -1569,6 +1569,15 @@ CREATE FUNCTION dp.synthesize(dataset text, attributes text[], target text,
 COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
     'measures tables of attributes and of a tree of pairs, which it chooses, for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
 
+CREATE FUNCTION dp.synthesize(dataset text, attributes text, target text,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+    RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
+    AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
+    'the same for one attribute by its name, or several as an array literal';
+
 CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
@@ -1583,6 +1592,15 @@ CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text[],
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name) IS
     'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; reads no row and charges nothing';
+
+CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name) IS
+    'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,

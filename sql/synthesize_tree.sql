@@ -56,7 +56,11 @@ SELECT e < 1 AS low, about(count(*)) AS rows, max(scale(e)) FROM one GROUP BY 1 
 SELECT about(rows) FROM dp.synthesize('rows_of', '{a,d}', 'some_rows', rho => 1000, predicate => 'b = ''a'' AND c = 0');
 SELECT a, about(count(*)) FROM some_rows GROUP BY 1 HAVING count(*) > 5;
 SELECT rows FROM dp.synthesize('rows_of', '{d,e}', 'nobody', rho => 1000, predicate => 'a = 0 AND c = 1');
+-- One attribute by its name; without a cost no form is meant more than the other
+SELECT count(*) FROM dp.synthesize('rows_of', 'e', 'one_again', rho => 1000);
+SELECT replay FROM dp.quote_synthetic('rows_of', 'e', rho => 1000);
 -- Refused
+SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't')$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'given', rho => 1)$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 'nowhere.t', rho => 1)$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{}', 't', rho => 1)$$);
@@ -141,6 +145,24 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.synthesize(:pure, 'pure_again');
 SELECT count(*) FROM (SELECT * FROM pure_made EXCEPT ALL SELECT * FROM pure_again) d;
 SELECT replay FROM dp.quote_synthetic('pure_rows', '{x,y,z}', epsilon => 10000);
+
+-- Small groups are hidden in what is made for anybody, the owner too; the charge is the same
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE groups AS SELECT CASE WHEN i < 600 THEN 0 WHEN i < 1100 THEN 1 ELSE 2 END AS g, i % 2 AS h FROM generate_series(0, 1139) i;
+SELECT dp.create_dataset('groups', 'groups', 50000), dp.set_min_count('groups', 100);
+SELECT dp.add_attribute('groups', 'g', '{0,1,2}'), dp.add_attribute('groups', 'h', '{0,1}');
+SELECT dp.grant_budget('groups', 'regress_ann', 30000), dp.grant_budget('groups', 'regress_curator', 10000);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.synthesize('groups', '{g}', 'shown', rho => 1000);
+SELECT g, about(count(*)) FROM shown GROUP BY 1 ORDER BY 1;
+SELECT max(release) AS shown FROM dp.charges WHERE dataset = 'groups' \gset
+SELECT count(*) FROM dp.synthesize(:shown, 'shown_again');
+SELECT count(*) FROM (SELECT * FROM shown EXCEPT ALL SELECT * FROM shown_again) d;
+SELECT count(*) FROM dp.synthesize('groups', '{g,h}', 'both_of_them', rho => 1000);
+SELECT g, h, count(*) > 100 AS many FROM both_of_them GROUP BY 1, 2 HAVING count(*) > 50 ORDER BY 1, 2;
+SET SESSION AUTHORIZATION regress_curator;
+SELECT count(*) FROM dp.synthesize('groups', '{g}', 'shown_to_owner', rho => 1000);
+SELECT g, about(count(*)) FROM shown_to_owner GROUP BY 1 ORDER BY 1;
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;

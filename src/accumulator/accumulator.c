@@ -98,6 +98,7 @@ static const struct
 	[PE_READ_KEY_NAMES] = {pe_key_names_begin, pe_keys_end, false},
 	[PE_READ_KEY_SUMS] = {pe_key_sums_begin, pe_key_sums_end, true},
 	[PE_READ_VALUES] = {pe_values_begin, pe_key_sums_end, false},
+	[PE_READ_KEY_VALUES] = {pe_key_values_begin, pe_key_sums_end, false},
 };
 
 /* Reads what the specification says behind its head. */

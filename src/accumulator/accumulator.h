@@ -80,7 +80,12 @@ typedef enum pe_reading
 	 * pe_key_spec, whose keys are these pairs, and sums of one table, which is
 	 * PE_SUM_OPEN (domain/sums.h); likewise with a cut
 	 */
-	PE_READ_VALUES
+	PE_READ_VALUES,
+	/*
+	 * the same beside a key of PE_READ_KEY_SUMS: a pe_key_spec, and what that reading has, of
+	 * one table, which is PE_SUM_OPEN
+	 */
+	PE_READ_KEY_VALUES
 } pe_reading;
 
 /*
@@ -185,7 +190,7 @@ typedef struct pe_accumulator
 	pe_predicate predicate;		/* steps 0: none */
 	pe_tables	tables;			/* not of PE_READ_CELLS and PE_READ_SIZES */
 	pe_gathered gathered;		/* the same */
-	pe_sums		summed;			/* of PE_READ_SUMS and PE_READ_KEY_SUMS */
+	pe_sums		summed;			/* of PE_READ_SUMS and PE_READ_KEY_SUMS, and readings of values */
 	int64_t		cells;			/* that are counted, of all tables; sizes */
 	int64_t    *count;			/* of each; NULL with a cut, until it is finished */
 	pe_units	units;			/* with a cut */
@@ -212,7 +217,7 @@ typedef struct pe_accumulator
 	pe_key_counts key_counts;
 	pe_u128    *key_number;		/* those that are wanted */
 	pe_key_names key_names;
-	int32_t		key_numbers;	/* of PE_READ_KEY_SUMS */
+	int32_t		key_numbers;	/* of PE_READ_KEY_SUMS and PE_READ_KEY_VALUES */
 	bool		key_of_rows;	/* likewise: each row is a unit of its own; the cut has the key of numbers */
 } pe_accumulator;
 
@@ -343,11 +348,24 @@ extern void pe_accumulator_add_affine(pe_accumulator *a, const double *slope, pe
 extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes,
 								   size_t size, bool counts);
 
-/* The cell of the one table of PE_READ_VALUES that a row is in, beside the bytes of its value; likewise. */
+/* Whether a row stands for its key, and for a value beside its cell. */
+static inline bool
+pe_accumulator_is_by_key(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_KEY_SUMS || a->reading == PE_READ_KEY_VALUES;
+}
+
+static inline bool
+pe_accumulator_counts_values(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_VALUES || a->reading == PE_READ_KEY_VALUES;
+}
+
+/* The cell of the one table of a reading of values that a row is in, beside the bytes of its value; likewise. */
 extern void pe_accumulator_add_value(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row,
 									 const char *bytes, size_t size, bool counts);
 
-/* The place of a key among those of PE_READ_KEY_SUMS, by its bytes; -1: it is none of them. */
+/* The place of a key among those that are summed up, by its bytes; -1: it is none of them. */
 extern int32_t pe_accumulator_find_key(const pe_accumulator *a, const char *bytes, size_t size);
 
 /* ---- States as bytes ---- */

@@ -116,13 +116,19 @@ pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
 	return true;
 }
 
+/* One table, of values. */
+static bool
+read_values(pe_accumulator *a, const char *bytes, size_t size)
+{
+	return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size) && a->summed.sums == 1 &&
+		a->summed.sum[0].kind == PE_SUM_OPEN;
+}
+
 bool
 pe_values_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (!read_key_spec(a, bytes, size) || a->key_spec.more != 0 || a->key_spec.beside != 0 ||
-		!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes + sizeof(a->key_spec),
-					  size - sizeof(a->key_spec)) ||
-		a->summed.sums != 1 || a->summed.sum[0].kind != PE_SUM_OPEN)
+		!read_values(a, bytes + sizeof(a->key_spec), size - sizeof(a->key_spec)))
 		return false;
 	begin_counts(a);
 	return true;
@@ -223,7 +229,8 @@ are_of_keys(const pe_accumulator *a)
 	bool		of_rows = a->max_periods == 0;
 
 	for (int32_t s = 0; s < a->summed.sums; s++)
-		of_rows = of_rows && pe_sum_is_of_cells(&a->summed.sum[s]) && (a->tables.set[s] & 1) != 0;
+		of_rows = of_rows && (pe_sum_is_of_cells(&a->summed.sum[s]) || a->summed.sum[s].kind == PE_SUM_OPEN) &&
+			(a->tables.set[s] & 1) != 0;
 	return of_rows && a->domain.attributes > 0 && (a->summed.dropping & 1) != 0 &&
 		pe_attribute_cells(&a->domain.attribute[0]) == a->key_numbers;
 }
@@ -232,6 +239,20 @@ bool
 pe_key_sums_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
 	return read_keys_of_sums(a, &bytes, &size) && pe_cells_begin(a, bytes, size) && are_of_keys(a);
+}
+
+bool
+pe_key_values_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (!read_key_spec(a, bytes, size) || a->key_spec.more != 0 || a->key_spec.beside != 0)
+		return false;
+	bytes += sizeof(a->key_spec);
+	size -= sizeof(a->key_spec);
+	if (!read_keys_of_sums(a, &bytes, &size) || a->key_of_rows != (a->key_spec.of_units == 0) ||
+		!read_values(a, bytes, size) || !are_of_keys(a))
+		return false;
+	begin_counts(a);
+	return true;
 }
 
 int32_t

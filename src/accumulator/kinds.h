@@ -40,6 +40,7 @@ extern bool pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_key_sums_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_values_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_key_values_begin(pe_accumulator *a, const char *bytes, size_t size);
 
 /* Each wipes and frees what belongs to its reading, as far as it was begun; tables: of several, and of sums. */
 extern void pe_cells_end(pe_accumulator *a);

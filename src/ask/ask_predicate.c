@@ -11,31 +11,50 @@
 /* The longest text of a predicate, in bytes. */
 #define PREDICATE_SIZE (64 * 1024)
 
-pe_predicate *
-pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count)
+static void
+parse(const char *text, pe_literal_reader *r, pe_predicate *predicate)
 {
-	struct pe_listed_literal *listed[PE_MAX_ATTRIBUTES] = {NULL};
-	pe_literal_reader r = {dataset, text, columns, *count, 0, true, listed, true};
-	pe_literal_source source = pe_literals(&r);
-	pe_predicate *predicate = palloc(sizeof(*predicate));
+	pe_literal_source source;
 	pe_text_error error;
+	int			names;
+	char	  **name;
 
 	if (strlen(text) > PREDICATE_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the predicate is longer than %d bytes", PREDICATE_SIZE)));
-	do
-	{
-		if (!pe_predicate_parse(text, &source, predicate, &error))
-		{
-			int			names;
-			char	  **name = pe_attribute_names(dataset, &names);
+	r->text = text;
+	source = pe_literals(r);
+	if (pe_predicate_parse(text, &source, predicate, &error))
+		return;
+	name = pe_attribute_names(r->dataset, &names);
+	pe_tell_similar(text, &error, name, names);
+	pe_refuse_text(text, &error);
+}
 
-			pe_tell_similar(text, &error, name, names);
-			pe_refuse_text(text, &error);
-		}
-	} while (pe_literals_listed(&r));
+void
+pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, pe_column *columns, int *count,
+					   pe_predicate *predicate)
+{
+	struct pe_listed_literal *listed[PE_MAX_ATTRIBUTES] = {NULL};
+	pe_literal_reader r = {
+		.dataset = dataset, .columns = columns, .count = *count, .declared = true, .listed = listed, .compares = true
+	};
+
+	do
+		for (int i = 0; i < texts; i++)
+			parse(text[i], &r, &predicate[i]);
+	while (pe_literals_listed(&r));
 	*count = r.count;
+}
+
+pe_predicate *
+pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count)
+{
+	char	   *one = (char *) text;
+	pe_predicate *predicate = palloc(sizeof(*predicate));
+
+	pe_predicate_arguments(dataset, &one, 1, columns, count, predicate);
 	return predicate;
 }
 

@@ -30,6 +30,10 @@
  */
 extern pe_predicate *pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count);
 
+/* Several of one request, each into its place: the levels of an open column are the literals of all texts. */
+extern void pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, pe_column *columns, int *count,
+								   pe_predicate *predicate);
+
 /*
  * For each cell of the product, whether a row can count there.  22023 if none
  * can, 54000 if there are too many cells, or too many combinations of them would have to be looked at.

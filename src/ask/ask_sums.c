@@ -359,18 +359,30 @@ counts_number(pe_aggregation *g, const pe_aggregate *a)
 	return other && pe_aggregation_is_there_with_cell(&column);
 }
 
+static bool
+has_condition(pe_aggregation *g, const pe_aggregate *a)
+{
+	return (a->where != NULL || (a->kind == PE_AGG_COUNT && a->column[0] != NULL)) && !counts_number(g, a);
+}
+
+static void
+list_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	if (has_condition(g, a))
+		g->where[g->wheres++] = condition_text(g, a);
+}
+
+/* In the order in which they were listed. */
 static void
 add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	pe_conditions *conditions = &g->conditions;
-	int			count = g->groups + g->quantiles + g->watched;
-	pe_predicate *predicate;
+	const pe_predicate *predicate;
 	int			c = 0;
 
-	if ((a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL)) || counts_number(g, a))
+	if (!has_condition(g, a))
 		return;
-	predicate = pe_predicate_argument(g->asked.dataset, condition_text(g, a), g->columns, &count);
-	g->watched = count - g->groups - g->quantiles;
+	predicate = &g->parsed[g->taken++];
 	while (c < conditions->count && strcmp(conditions->text[c], predicate->canonical) != 0)
 		c++;
 	if (c == PE_MAX_CONDITIONS)
@@ -389,16 +401,25 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 	g->needed.condition[g->needed.conditions++] = *predicate;
 }
 
+/* All together: what an open column is compared with in one of them is a level of it in the others too. */
 static void
 parse_conditions(pe_aggregation *g)
 {
 	int			count = g->groups + g->quantiles;
+	char	   *predicate = g->asked.request->predicate;
 
-	if (g->asked.request->predicate != NULL)
+	g->where = palloc((1 + 3 * PE_MAX_AGGREGATES) * sizeof(*g->where));
+	g->wheres = g->taken = 0;
+	if (predicate != NULL)
+		g->where[g->wheres++] = predicate;
+	visit_all(g, list_condition);
+	g->parsed = palloc0((g->wheres + 1) * sizeof(*g->parsed));
+	pe_predicate_arguments(g->asked.dataset, g->where, g->wheres, g->columns, &count, g->parsed);
+	g->watched = count - g->groups - g->quantiles;
+	if (predicate != NULL)
 	{
-		g->selection = pe_predicate_argument(g->asked.dataset, g->asked.request->predicate, g->columns, &count);
+		g->selection = &g->parsed[g->taken++];
 		g->predicate = g->selection->canonical;
-		g->watched = count - g->groups - g->quantiles;
 	}
 	visit_all(g, add_condition);
 	g->needed.dropping = dropping(g);
@@ -1779,6 +1800,16 @@ bool
 pe_aggregation_counts_lost(const pe_aggregation *g)
 {
 	return has_sum(g, PE_SUM_LOST);
+}
+
+int
+pe_aggregation_readings(const pe_aggregation *g)
+{
+	int			readings = 0;
+
+	for (int s = 0; s < g->needed.sums; s++)
+		readings += g->needed.sum[s].kind == PE_SUM_OPEN;
+	return readings;
 }
 
 bool

@@ -99,6 +99,10 @@ typedef struct pe_aggregation
 	pe_aggregate aggregate[PE_MAX_AGGREGATES];
 	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
 	pe_conditions conditions;
+	char	  **where;			/* the predicate and all conditions, as they were written, */
+	pe_predicate *parsed;		/* and what they mean */
+	int			wheres;
+	int			taken;			/* of them, by aggregates */
 
 	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers. Others have no name */
 	int			groups;
@@ -217,6 +221,9 @@ extern bool pe_aggregation_asks_share(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_units(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_lost(const pe_aggregation *aggregation);
 extern bool pe_aggregation_counts_values(const pe_aggregation *aggregation);
+
+/* How often rows are read beside once: for the values of open columns. */
+extern int	pe_aggregation_readings(const pe_aggregation *aggregation);
 
 /* 54000 if a release cannot hold so many measurements. */
 extern void pe_aggregation_check_measurements(int64 rows, bool by_blocks);

@@ -156,16 +156,18 @@ canonical_text(const pe_key_call *c)
  * ------------------------------------------------------------------
  */
 
-/* What is not a sum over rows, each of one cell: it has no theorem beside keys. */
+/* What is neither a sum over rows, each of one cell, nor a count of pairs with values, has no theorem beside keys. */
 static void
 check_aggregate(const pe_aggregate *a, const char *text)
 {
-	if (a->kind == PE_AGG_COUNT || a->kind == PE_AGG_NUMBERS || a->kind == PE_AGG_RATIO)
+	if (a->kind == PE_AGG_COUNT || a->kind == PE_AGG_NUMBERS || a->kind == PE_AGG_RATIO ||
+		(a->kind == PE_AGG_DISTINCT && a->open >= 0))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("%s is not answered for values that nobody has listed", text),
-			 errdetail("Answered are counts, sums, averages and what follows from them. Nothing was charged."),
+			 errdetail("Answered are counts, sums, averages and what follows from them, and count(DISTINCT) of "
+					   "columns whose values nobody has listed. Nothing was charged."),
 			 errhint("Ask for it by groups of declared attributes.")));
 }
 

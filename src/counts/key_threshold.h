@@ -50,6 +50,12 @@
  * key leaves unless it passes, and whether it does is decided before any sum is
  * read.
  *
+ * Values of another open column, count(DISTINCT x), may be released of each key
+ * beside its sums.  Given S they are counts of pairs (key of S, value) that the
+ * cut leaves, at most k of a unit, so that a unit adds a vector of whole numbers
+ * with sum at most k to those of all keys (domain/sums.h, PE_SUM_OPEN): a part of
+ * the measurement with a share of its own, of any number of groups.
+ *
  * The tail is of the discrete law, and is rounded up: where sigma <= 4096 its
  * terms are added, beyond that
  *

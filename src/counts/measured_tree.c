@@ -182,9 +182,16 @@ double_of(int64_t bits)
 	return x;
 }
 
-/* Classes and margins of what the first part released; one[a] are pe_alloc'ed tables as doubles. */
+/* A count as it is, or 0 where a group of so few is not shown (counts/min_count.h). */
+static double
+shown(int64_t count, double variance, double least)
+{
+	return least > 0 && (double) count - (PE_TREE_HALF * sqrt(variance) + 1) < least ? 0 : (double) count;
+}
+
+/* Classes and margins of what the first part released.  Classes are by all counts, as when it was measured. */
 static void
-begin_model(const int64_t *value, pe_synthetic *model)
+begin_model(const int64_t *value, double least, pe_synthetic *model)
 {
 	double	   *one[PE_MAX_ATTRIBUTES];
 	const int64_t *next = value + HEAD;
@@ -196,9 +203,11 @@ begin_model(const int64_t *value, pe_synthetic *model)
 		one[a] = pe_alloc(cells, sizeof(double));
 		for (int32_t i = 0; i < cells; i++)
 			one[a][i] = (double) next[i];
-		next += cells;
 		pe_classing_init(&model->classing[a], cells, one[a], (double) value[AT_LEAST]);
 		model->variance[a] = double_of(value[AT_ONE_VARIANCE]);
+		for (int32_t i = 0; i < cells; i++)
+			one[a][i] = shown(next[i], model->variance[a], least);
+		next += cells;
 	}
 	pe_synthetic_fit(model, one);
 	for (int a = 0; a < model->attributes; a++)
@@ -281,7 +290,7 @@ measure_ones(measuring *m)
 	m->model.attributes = problem->attributes;
 	for (int a = 0; a < problem->attributes; a++)
 		m->model.classing[a].cells = problem->cells[a];
-	begin_model(m->value, &m->model);
+	begin_model(m->value, 0, &m->model);
 }
 
 /* The exact table of a < b by classes; wiped by the caller. */
@@ -367,9 +376,8 @@ score_pairs(const measuring *m)
 
 /* One edge among the pairs that are apart. */
 static void
-choose_edge(measuring *m, int e, const pe_i128 *score, int *part)
+choose_edge(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int *part, int *edge)
 {
-	const pe_tree_problem *problem = m->problem;
 	int			d = problem->attributes;
 	pe_i128		loss[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
 	int			pair[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
@@ -383,19 +391,27 @@ choose_edge(measuring *m, int e, const pe_i128 *score, int *part)
 				pair[pairs] = a * d + b;
 				loss[pairs++] = -score[a * d + b];
 			}
-	chosen = pair[pe_draw_least(problem->allowance, loss, pairs, pe_tree_score_sensitivity(problem), false,
-								pe_tree_edge_nano(problem, m->part[PE_TREE_EDGES], e))];
+	chosen = pair[pe_draw_least(problem->allowance, loss, pairs, pe_tree_score_sensitivity(problem), false, nano)];
 	pe_wipe(loss, sizeof(loss));
-	m->edge[e][0] = chosen / d;
-	m->edge[e][1] = chosen % d;
-	(void) join_parts(d, part, m->edge[e][0], m->edge[e][1]);
+	edge[0] = chosen / d;
+	edge[1] = chosen % d;
+	(void) join_parts(d, part, edge[0], edge[1]);
+}
+
+void
+pe_tree_choose(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int (*edge)[2])
+{
+	int			part[PE_MAX_ATTRIBUTES];
+
+	begin_parts(problem->attributes, part);
+	for (int e = 0; e < problem->attributes - 1; e++)
+		choose_edge(problem, pe_tree_edge_nano(problem, nano, e), score, part, edge[e]);
 }
 
 static void
 choose_edges(measuring *m)
 {
 	int			d = m->problem->attributes;
-	int			part[PE_MAX_ATTRIBUTES];
 	pe_i128    *score;
 
 	if (m->problem->given)
@@ -411,9 +427,7 @@ choose_edges(measuring *m)
 		return;
 	}
 	score = score_pairs(m);
-	begin_parts(d, part);
-	for (int e = 0; e < d - 1; e++)
-		choose_edge(m, e, score, part);
+	pe_tree_choose(m->problem, m->part[PE_TREE_EDGES], score, m->edge);
 	pe_wipe(score, (size_t) d * d * sizeof(*score));
 	pe_free(score);
 }
@@ -509,7 +523,7 @@ pe_tree_memory(const pe_tree_problem *problem, const pe_tables *tables)
 
 /* The table of one edge, fitted, in a model whose tree is rooted; the numbers that it has. */
 static int64_t
-take_pair(const int64_t *value, double variance, pe_synthetic *model)
+take_pair(const int64_t *value, double variance, double least, pe_synthetic *model)
 {
 	int			a = (int) value[0];
 	int			b = (int) value[1];
@@ -518,7 +532,7 @@ take_pair(const int64_t *value, double variance, pe_synthetic *model)
 	int			child = model->parent[a] == b ? a : b;
 
 	for (int64_t i = 0; i < count; i++)
-		table[i] = (double) value[2 + i];
+		table[i] = shown(value[2 + i], variance, least);
 	pe_synthetic_fit_pair(model, a, b, table, variance);
 	model->table[child] = pe_pair_by_parent(model, a, b, table, child == a ? b : a);
 	pe_free(table);
@@ -550,7 +564,7 @@ read_edges(const int64_t *value, int64_t values, const pe_synthetic *model, int 
 }
 
 bool
-pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root,
+pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root, double least,
 			  pe_synthetic *model)
 {
 	int			edge[PE_MAX_ATTRIBUTES][2];
@@ -564,7 +578,7 @@ pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_
 	}
 	if (values < at || value[AT_FORMAT] != FORMAT || value[AT_EDGES] != attributes - 1)
 		return false;
-	begin_model(value, model);
+	begin_model(value, least, model);
 	if (!read_edges(value, values, model, edge))
 	{
 		pe_synthetic_free(model);
@@ -572,6 +586,6 @@ pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_
 	}
 	pe_root_tree(attributes, attributes - 1, (const int (*)[2]) edge, root, model->parent, model->order);
 	for (int e = 0; e < attributes - 1; e++)
-		at += take_pair(value + at, double_of(value[AT_PAIR_VARIANCE]), model);
+		at += take_pair(value + at, double_of(value[AT_PAIR_VARIANCE]), least, model);
 	return true;
 }

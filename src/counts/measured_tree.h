@@ -102,14 +102,21 @@ extern size_t pe_tree_memory(const pe_tree_problem *problem, const pe_tables *ta
 /*
  * The model of what was released, with the attribute `root` as its first root: post-processing.  cells and attributes
  * are the model's to be.  False if the numbers are not what pe_tree_measure gives.
+ *
+ * least: where the count of a group, less half an interval of 95 %, is below it, the group has no rows of its own; 0:
+ * all have.  Half of an interval is PE_TREE_HALF standard deviations and 1, which is enough for both kinds of noise.
  */
+#define PE_TREE_HALF 2.12
 extern bool pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root,
-						  pe_synthetic *model);
+						  double least, pe_synthetic *model);
 
 /* ---- Its parts, for unit tests and audits ---- */
 
 /* The score of a pair from its exact table by classes, and the margins of what was released. */
 extern pe_i128 pe_tree_score(int32_t rows, int32_t columns, const int64_t *exact, const int64_t *row_margin,
 							 const int64_t *column_margin);
+
+/* The edges of a tree by the scores of pairs, at a * attributes + b, a < b, from the cost of the second part. */
+extern void pe_tree_choose(const pe_tree_problem *problem, int64_t nano, const pe_i128 *score, int (*edge)[2]);
 
 #endif

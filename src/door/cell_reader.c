@@ -278,10 +278,9 @@ read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 
 /* Every row is hashed; one without a value is collected as one that does not count. */
 static void
-read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+add_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo, const pe_sum_row *row)
 {
 	cell_reader *r = (cell_reader *) reader;
-	pe_sum_row	row;
 	uint64		unit[2] = {0, 0};
 	int64		room;
 	const char *bytes = "";
@@ -289,14 +288,22 @@ read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	bool		has_value;
 	MemoryContext old;
 
-	sum_row(r, a, fcinfo, &row);
 	has_value = !PG_ARGISNULL(r->open) &&
 		pe_value_bytes(r->open_type, PG_GETARG_DATUM(r->open), &room, &bytes, &size);
 	if (a->key_spec.of_units != 0)
 		has_value &= find_unit(reader, a, fcinfo, unit);
 	old = MemoryContextSwitchTo(reader->context);
-	pe_accumulator_add_value(a, unit, &row, has_value ? bytes : "", has_value ? size : 0, has_value);
+	pe_accumulator_add_value(a, unit, row, has_value ? bytes : "", has_value ? size : 0, has_value);
 	MemoryContextSwitchTo(old);
+}
+
+static void
+read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+
+	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	add_value(reader, a, fcinfo, &row);
 }
 
 /* ---- sums of keys ---- */
@@ -325,6 +332,15 @@ read_key_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 
 	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
 	pe_accumulator_add_sum_row(a, &row);
+}
+
+static void
+read_key_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+
+	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	add_value(reader, a, fcinfo, &row);
 }
 
 static void
@@ -360,6 +376,9 @@ choose_read(cell_reader *reader, const pe_accumulator *acc)
 			break;
 		case PE_READ_VALUES:
 			reader->reader.read = read_value;
+			break;
+		case PE_READ_KEY_VALUES:
+			reader->reader.read = read_key_value;
 			break;
 		case PE_READ_KEY_SUMS:
 			reader->reader.read = pe_accumulator_cuts(acc) ? read_key_row_of_unit : read_key_row;
@@ -402,7 +421,7 @@ check_opens(cell_reader *reader, const pe_accumulator *acc, int first, FunctionC
 
 		if (!OidIsValid(type) || !pe_type_key(type, &key))
 			pe_reader_refuse_type(first + i - PE_ARG_FIRST);
-		if (acc->reading == PE_READ_VALUES && i == acc->summed.sum[0].a)
+		if (pe_accumulator_counts_values(acc) && i == acc->summed.sum[0].a)
 		{
 			reader->open = first + i;
 			reader->open_type = type;
@@ -418,12 +437,12 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	int			attributes = domain->attributes + domain->watched;
 	int			right = PE_ARG_FIRST + attributes + pe_sums_columns(&acc->summed);
 	int			values = right - PE_ARG_FIRST + domain->comparisons;
-	bool		by_key = acc->reading == PE_READ_KEY_SUMS;
+	bool		by_key = pe_accumulator_is_by_key(acc);
 
 	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST,
 						   (by_key ? values - 1 + pe_key_values(acc) : values) + acc->summed.opens);
 	if (by_key)
-		reader->key = pe_key_finder_make(acc, fcinfo, values - 1);
+		reader->key = pe_key_finder_make(acc, fcinfo, values - 1 + acc->summed.opens);
 	reader->compared = right;
 	if (domain->comparisons > 0)
 		reader->comparison = palloc0(attributes * sizeof(*reader->comparison));

@@ -106,6 +106,7 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 		case PE_READ_PERIODS:
 		case PE_READ_KEY_SUMS:
 		case PE_READ_VALUES:
+		case PE_READ_KEY_VALUES:
 			reader = pe_cell_reader(a, fcinfo);
 			break;
 		case PE_READ_MODEL:

@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "door/scan_keys.h"
+#include "door/scan_values.h"
 #include "noise/noise.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -46,6 +47,7 @@ typedef struct finding
 	pe_tables	tables;			/* likewise */
 	int64	   *sums;			/* exact, until it is wiped: by table, then by key; NULL: not read */
 	size_t		cells;			/* of all tables */
+	pe_value_scans values;		/* of open columns */
 	int64	   *measured;		/* with noise: of each key that passed, one after the other */
 } finding;
 
@@ -56,6 +58,7 @@ wipe_keys(void *argument)
 	finding    *f = argument;
 
 	pe_key_counts_free(&f->counts);
+	pe_value_scans_wipe(&f->values);
 	if (f->sums != NULL)
 		pe_wipe(f->sums, f->cells * sizeof(*f->sums));
 	if (f->cut != NULL)
@@ -161,7 +164,7 @@ columns_of_sums(const pe_key_question *question)
 	const pe_question *sums = question->sums;
 
 	return sums == NULL ? 0 : sums->domain->attributes + sums->domain->watched + pe_sums_columns(sums->sums.sums) +
-		sums->domain->comparisons;
+		sums->domain->comparisons + sums->sums.sums->opens;
 }
 
 static void
@@ -244,6 +247,8 @@ prepare_keys(void *argument, pe_scan *scan)
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = range_datum(f);
 	scan->values[1] = PointerGetDatum(f->cut);
+	if (f->question->sums != NULL && f->question->sums->sums.sums->opens > 0)
+		pe_value_scans_prepare(&f->values, f->question->sums);
 }
 
 /* Adds the counts of one range of units. */
@@ -347,22 +352,33 @@ make_sums(finding *f)
 	f->sums = pe_alloc(f->cells, sizeof(*f->sums));
 }
 
-static Datum
-sums_datum(const finding *f)
+/* What finds the key of a row. */
+static char *
+spec_of_keys(const finding *f, size_t *size)
 {
 	const pe_key_sums_spec spec = {
 		.of_units = f->question->dataset->unit != NULL, .more = (uint32) f->question->opens - 1,
 		.numbers = (uint32) f->passes, .selection = (uint32) selection_size(f->question)
 	};
-	size_t		size = f->passes * sizeof(pe_u128);
-	bytea	   *bytes = pe_door_specification(PE_READ_KEY_SUMS, sizeof(spec) + size + spec.selection +
+	size_t		numbers = f->passes * sizeof(pe_u128);
+	char	   *bytes = palloc(sizeof(spec) + numbers + spec.selection);
+
+	*size = sizeof(spec) + numbers + spec.selection;
+	memcpy(bytes, &spec, sizeof(spec));
+	memcpy(bytes + sizeof(spec), f->number, numbers);
+	write_selection(f->question, bytes + sizeof(spec) + numbers);
+	return bytes;
+}
+
+static Datum
+sums_datum(const finding *f, const char *keys, size_t size)
+{
+	bytea	   *bytes = pe_door_specification(PE_READ_KEY_SUMS, size +
 											  pe_sums_size(&f->behind, &f->tables, &f->domain, NULL));
 	char	   *to = VARDATA(bytes) + PE_READING_HEAD;
 
-	memcpy(to, &spec, sizeof(spec));
-	memcpy(to += sizeof(spec), f->number, size);
-	write_selection(f->question, to += size);
-	pe_sums_write(&f->behind, &f->tables, &f->domain, NULL, to + spec.selection);
+	memcpy(to, keys, size);
+	pe_sums_write(&f->behind, &f->tables, &f->domain, NULL, to + size);
 	return PointerGetDatum(bytes);
 }
 
@@ -378,16 +394,22 @@ take_sums(void *argument, bytea *bytes)
 static void
 read_sums(finding *f, pe_scan *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(f->context);
+	MemoryContext old;
+	char	   *keys;
+	size_t		size;
 
-	if (f->question->sums != NULL && f->passes > 0)
-	{
-		make_sums(f);
-		MemoryContextSwitchTo(old);
-		scan->values[0] = sums_datum(f);
-		pe_door_scan_ranges(scan, f->cut, take_sums, f);
-	}
+	if (f->question->sums == NULL || f->passes == 0)
+		return;
+	old = MemoryContextSwitchTo(f->context);
+	make_sums(f);
 	MemoryContextSwitchTo(old);
+	keys = spec_of_keys(f, &size);
+	scan->values[0] = sums_datum(f, keys, size);
+	pe_door_scan_ranges(scan, f->cut, take_sums, f);
+	if (f->behind.opens == 0)
+		return;
+	pe_value_scans_behind(&f->values, &f->behind, &f->tables, &f->domain, keys, size);
+	pe_value_scans_read(&f->values, scan, f->sums);
 }
 
 static void
@@ -749,6 +771,7 @@ pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
 
 	check_sums(question);
 	f.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon keys", ALLOCSET_DEFAULT_SIZES);
+	pe_value_scans_init(&f.values);
 	pe_door_visit(&visit, reply);
 	pe_plan_end_keys(f.run);
 	MemoryContextDelete(f.context);

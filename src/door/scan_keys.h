@@ -19,6 +19,9 @@
  * theorem are in counts/key_threshold.h.  Then fewer keys may be released, as many as there is memory for sums of them:
  * that follows from the request and from pg_epsilon.max_memory.
  *
+ * Where values of other open columns are counted by keys, the pairs of a key that passed and a value are read as
+ * scan_values.h has it, in readings of their own behind these.
+ *
  * A key may be of several open columns, and of the cell of declared attributes: these values together are a value of
  * one column that a row has, so all of the above is about them.  Which cells there are is public; a cell
  * beside an open value is not, and passes or does not with it.

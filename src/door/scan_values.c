@@ -44,6 +44,10 @@ pe_value_scans_prepare(pe_value_scans *s, const pe_question *question)
 	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset, NULL, 0);
 
 	s->question = question;
+	s->sums = *question->sums.sums;
+	s->tables = *question->sums.tables;
+	s->domain = question->domain;
+	s->predicate = question->predicate;
 	for (int i = 0; i < question->sums.sums->opens; i++)
 	{
 		char	   *stored[1] = {name_of_open(question, i)};
@@ -53,16 +57,27 @@ pe_value_scans_prepare(pe_value_scans *s, const pe_question *question)
 	s->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
 
+void
+pe_value_scans_behind(pe_value_scans *s, const pe_sums *sums, const pe_tables *tables, const pe_domain *domain,
+					  const void *keys, size_t keys_size)
+{
+	s->sums = *sums;
+	s->tables = *tables;
+	s->domain = domain;
+	s->predicate = NULL;
+	s->keys = keys;
+	s->keys_size = keys_size;
+}
+
 /* The pairs of a range, of rows that count in one sum, with the conditions of all sums. */
 static Datum
 range_datum(const pe_value_scans *s, int32 table)
 {
-	const pe_question *question = s->question;
-	pe_sums		sums = *question->sums.sums;
-	pe_tables	tables = *question->sums.tables;
+	pe_sums		sums = s->sums;
+	pe_tables	tables = s->tables;
 	int64_t		first[2] = {0, tables.first[table + 1] - tables.first[table]};
 	const pe_key_spec spec = {
-		.of_units = question->dataset->unit != NULL, .range = s->range, .ranges = s->of,
+		.of_units = s->question->dataset->unit != NULL, .range = s->range, .ranges = s->of,
 		.limit = s->slots[sums.sum[table].a]
 	};
 	bytea	   *bytes;
@@ -74,11 +89,14 @@ range_datum(const pe_value_scans *s, int32 table)
 	tables.set += table;
 	tables.tables = 1;
 	tables.first = first;
-	bytes = pe_door_specification(PE_READ_VALUES, sizeof(spec) + pe_sums_size(&sums, &tables, question->domain,
-																			  question->predicate));
+	bytes = pe_door_specification(s->keys != NULL ? PE_READ_KEY_VALUES : PE_READ_VALUES, sizeof(spec) + s->keys_size +
+								  pe_sums_size(&sums, &tables, s->domain, s->predicate));
 	to = VARDATA(bytes) + PE_READING_HEAD;
 	memcpy(to, &spec, sizeof(spec));
-	pe_sums_write(&sums, &tables, question->domain, question->predicate, to + sizeof(spec));
+	to += sizeof(spec);
+	if (s->keys != NULL)
+		memcpy(to, s->keys, s->keys_size);
+	pe_sums_write(&sums, &tables, s->domain, s->predicate, to + s->keys_size);
 	return PointerGetDatum(bytes);
 }
 
@@ -111,12 +129,12 @@ count_range(pe_value_scans *s, size_t slots, int64 cells, int64 *count)
 static void
 read_table(pe_value_scans *s, pe_scan *scan, int32 table, int64 *count)
 {
-	const int64_t *first = s->question->sums.tables->first;
+	const int64_t *first = s->tables.first;
 	int64		cells = first[table + 1] - first[table];
-	size_t		slots = s->slots[s->question->sums.sums->sum[table].a];
+	size_t		slots = s->slots[s->sums.sum[table].a];
 
 	memset(count + first[table], 0, cells * sizeof(*count));
-	s->of = s->ranges[s->question->sums.sums->sum[table].a];
+	s->of = s->ranges[s->sums.sum[table].a];
 	for (s->range = 0; s->range < s->of; s->range++)
 	{
 		scan->values[0] = range_datum(s, table);
@@ -130,7 +148,7 @@ void
 pe_value_scans_read(pe_value_scans *s, pe_scan *scan, int64 *count)
 {
 	scan->values[1] = PointerGetDatum(s->cut);
-	for (int32 t = 0; t < s->question->sums.sums->sums; t++)
-		if (s->question->sums.sums->sum[t].kind == PE_SUM_OPEN)
+	for (int32 t = 0; t < s->sums.sums; t++)
+		if (s->sums.sum[t].kind == PE_SUM_OPEN)
 			read_table(s, scan, t, count);
 }

@@ -10,6 +10,9 @@
  * (domain/keys.h), in ranges of units and of numbers.  How many ranges there are, how much memory each takes and how
  * long it is sorted and counted follows from the size of the table and pg_epsilon.max_memory, for one value as for
  * many.
+ *
+ * Beside keys (scan_keys.h) the cells are those of the keys that passed, which everybody knows; what finds the key of a
+ * row is in front of the sums.
  */
 #ifndef PE_DOOR_SCAN_VALUES_H
 #define PE_DOOR_SCAN_VALUES_H
@@ -19,6 +22,12 @@
 typedef struct pe_value_scans
 {
 	const pe_question *question;
+	pe_sums		sums;
+	pe_tables	tables;
+	const pe_domain *domain;
+	const pe_predicate *predicate;
+	const void *keys;			/* what finds keys, in so many bytes; NULL: cells are by none */
+	size_t		keys_size;
 	MemoryContext context;		/* of what outlives a scan */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL: nothing is to be read */
 	uint32		ranges[PE_MAX_OPENS];	/* of numbers, by column */
@@ -32,6 +41,10 @@ extern void pe_value_scans_init(pe_value_scans *scans);
 
 /* Before anything is charged, for a question of sums with open columns. */
 extern void pe_value_scans_prepare(pe_value_scans *scans, const pe_question *question);
+
+/* Its sums as they are read behind keys, and what finds the key of a row: a pe_key_sums_spec and what is behind it. */
+extern void pe_value_scans_behind(pe_value_scans *scans, const pe_sums *sums, const pe_tables *tables,
+								  const pe_domain *domain, const void *keys, size_t keys_size);
 
 /* Charged, behind the scan of the sums: fills the tables of PE_SUM_OPEN in count, which has all of them. */
 extern void pe_value_scans_read(pe_value_scans *scans, pe_scan *scan, int64 *count);

@@ -1415,6 +1415,16 @@ quote_of_aggregates(const pe_select *s)
 	return text.data;
 }
 
+/* Each count(DISTINCT) of an open column takes as long again. */
+static const char *
+readings_text(const pe_aggregation *g)
+{
+	int			readings = g != NULL ? pe_aggregation_readings(g) : 0;
+
+	return readings == 0 ? "" : readings == 1 ? "; rows are read once more"
+		: psprintf("; rows are read %d times more", readings);
+}
+
 char *
 pe_select_quote_text(const pe_select *s)
 {
@@ -1426,7 +1436,9 @@ pe_select_quote_text(const pe_select *s)
 		return quote_of_cube(s);
 	payment = pe_select_payment(s);
 	quote = s->keys != NULL ? pe_open_keys_quote_text(s->keys) : quote_of_aggregates(s);
-	return psprintf("%s; %s", quote, payment.is_paid ? "paid already: free"
+	return psprintf("%s%s; %s", quote,
+					readings_text(s->keys != NULL ? s->keys->call.aggregation : s->call.aggregation),
+					payment.is_paid ? "paid already: free"
 					: pe_settings_reuse_only() ? "not paid: pg_epsilon.reuse = only refuses it"
 					: pe_asked_fits(payment.asked, false, &left) ? "would be charged" : "does not fit the budget");
 }

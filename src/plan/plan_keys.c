@@ -78,8 +78,13 @@ static void
 check_parts(const pe_plan_sums *sums)
 {
 	for (int i = 0; i < sums->parts; i++)
-		if (!pe_plan_part_is_of_rows(&sums->part[i]) || sums->part[i].strategy->blocks != NULL)
-			pe_bug("sums of keys that are not of rows, or by blocks");
+	{
+		const pe_plan_part *part = &sums->part[i];
+		bool		of_values = part->distinct > 0 && pe_strategy_counts_columns(part->strategy);
+
+		if (part->strategy->blocks != NULL || !(pe_plan_part_is_of_rows(part) || of_values))
+			pe_bug("sums of keys that are not of rows or values, or by blocks");
+	}
 }
 
 /* The vectors of the parts, for one key.  False if a sensitivity is too large to be served. */

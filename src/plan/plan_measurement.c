@@ -27,7 +27,8 @@
  * units.  Values (PE_SUM_DISTINCT) are no sum over rows: a row adds to them or not
  * as other rows are there.  So they, too, stand outside N, and their share is
  * subtracted from that of all others.  Those of an open column (PE_SUM_OPEN) have a
- * cut of their own, which such a share pays for as it is.
+ * cut of their own, which such a share pays for as it is.  Beside keys the groups are
+ * those of all keys together, at least as many as matter below.
  *
  * Values.  With V of them, m = min(k, V) and n groups that are kept apart, a unit
  * adds some d of P = {d in N^n, sum d <= k, each d_g <= m} to the numbers of values
@@ -165,7 +166,8 @@ values_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, bool pu
 {
 	pe_u128		rows = (pe_u128) rules->max_rows;
 	pe_u128		each = (pe_u128) part->distinct < rows ? (pe_u128) part->distinct : rows;
-	pe_u128		groups = (pe_u128) part->strategy->columns;
+	/* of keys there are any number */
+	pe_u128		groups = rules->by_keys ? 2 * rows : (pe_u128) part->strategy->columns;
 	pe_plan_rules fewer = *rules;
 
 	if (!pe_strategy_counts_columns(part->strategy))

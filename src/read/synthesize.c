@@ -268,16 +268,18 @@ find_target(FunctionCallInfo fcinfo, int target, int replace, pe_synthetic_table
 	pe_target_find(&t->target, PG_GETARG_TEXT_PP(target), !PG_ARGISNULL(replace) && PG_GETARG_BOOL(replace));
 }
 
-/* From the numbers of a tree. */
+/* From the numbers of a tree.  A table is for others, so that small groups are hidden in it for the owner too. */
 static void
 take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
 {
+	pe_min_count rule = pe_suppress_rule_of_published(t->dataset);
 	int32		cells[PE_MAX_ATTRIBUTES];
 
 	for (int a = 0; a < t->domain->attributes; a++)
 		cells[a] = t->column[a].cells;
 	pe_stream_init(&t->stream, value, values * sizeof(int64));
-	if (!pe_tree_model(t->domain->attributes, cells, value, values, root, &t->model))
+	if (!pe_tree_model(t->domain->attributes, cells, value, values, root, (double) rule.rows * rule.units,
+					   &t->model))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));

@@ -34,7 +34,7 @@
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
  * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h), keys that
- * nobody has listed (keys.h) and aggregates (aggregates.h).  How
+ * nobody has listed (keys.h), aggregates (aggregates.h) and the tables of synthetic rows (tree.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -186,6 +186,7 @@ counts_people(const mechanism *m)
 #include "dawa.h"
 #include "blocks.h"
 #include "aggregates.h"
+#include "tree.h"
 
 #define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
 
@@ -314,6 +315,16 @@ static const target targets[] = {
 	{&dawa, PE_ADD_REMOVE, 3, "two columns, together", -1, 1000000000, 0},
 	{&dawa, PE_ADD_REMOVE, 1, "eight columns", -1, 1000000000, 0},
 	{&dawa, PE_ADD_REMOVE, 1, "seven columns", -1, 1000000000, 0},
+	{&tree, PE_ADD_REMOVE, 1, "tables", -1, 500000000, 0},
+	{&tree, PE_ADD_REMOVE, 3, "tables", -1, 125000000, 0},
+	{&tree, PE_SUBSTITUTE, 1, "tables", -1, 500000000, 0},
+	{&tree_pure, PE_ADD_REMOVE, 3, "tables", -1, 1000000000, 0},
+	{&tree_pure, PE_SUBSTITUTE, 1, "tables", -1, 1000000000, 0},
+	{&edges, PE_ADD_REMOVE, 1, "scores", -1, 500000000, 0},
+	{&edges, PE_SUBSTITUTE, 1, "scores", -1, 500000000, 0},
+	{&edges_pure, PE_ADD_REMOVE, 1, "scores", -1, 2000000000, 0},
+	{&edges_pure, PE_ADD_REMOVE, 3, "scores", -1, 2000000000, 0},
+	{&edges_pure, PE_SUBSTITUTE, 1, "scores", -1, 2000000000, 0},
 };
 
 /* ------------------------------------------------------------------
@@ -509,14 +520,15 @@ start_trial(trial *t, const subject *s, const pair *pair, release_function relea
 /*
  * Audits a mechanism, or what a fault makes of it: each of the samplers on a
  * worst pair of its own, so that the one cannot make up for the other.  A fit chooses its
- * samplers itself, and has one pair; so does a minimisation, and so does a private partition.
+ * samplers itself, and has one pair; so does a minimisation, a private partition, and a tree.
  */
 static void
 audit(const subject *s, release_function release, uint64_t draws, verdict *v)
 {
 	static trial t;
 	bool		whole = s->of.mechanism->prepare == prepare_fit || s->of.mechanism->prepare == prepare_minimum ||
-		s->of.mechanism->prepare == prepare_dawa;
+		s->of.mechanism->prepare == prepare_dawa || s->of.mechanism->prepare == prepare_tree ||
+		s->of.mechanism->release == release_edges;
 	int			pairs = whole ? 1 : 2;
 
 	pe_test_seed(SEED);

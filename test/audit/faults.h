@@ -455,6 +455,33 @@ dawa_partition_free(const subject *s, pe_i128 *exact, size_t count, int64_t *rel
 	release_dawa_as(s, s->of.nano / 3, s->of.nano, exact, count, released);
 }
 
+static void
+tree_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_tree_as(s, 1, s->of.nano, exact, count, released);
+}
+
+/* Both parts have all of the cost. */
+static void
+tree_parts_doubled(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_tree_as(s, s->of.max_rows, 2 * s->of.nano, exact, count, released);
+}
+
+/* A row raises one pair's score and lowers another's, as if it moved all the same way.  The first edge alone. */
+static void
+edges_monotone(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	memset(released, 0, count * sizeof(*released));
+	for (size_t c = 0; c < count; c += TREE_PAIRS)
+	{
+		const pe_i128 loss[TREE_PAIRS] = {-exact[c], -exact[c + 1], -exact[c + 2]};
+
+		released[c + (size_t) pe_select_least(loss, TREE_PAIRS, (pe_u128) s->of.max_rows, true,
+											  s->of.mechanism->accounting, s->of.nano)] = 1;
+	}
+}
+
 static const fault faults[] = {
 	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
@@ -520,6 +547,11 @@ static const fault faults[] = {
 	{"sensitivity halved of a partition", {&dawa, PE_ADD_REMOVE, 1, "two columns, apart", -1, 1000000000, 0}, dawa_partition_halved},
 	{"sensitivity halved of buckets", {&dawa, PE_ADD_REMOVE, 1, "two columns, together", -1, 1000000000, 0}, dawa_counts_halved},
 	{"three quarters of two draws charged", {&dawa, PE_ADD_REMOVE, 1, "two columns, apart", -1, 1000000000, 0}, dawa_partition_free},
+	{"max_rows forgotten in a tree", {&tree, PE_ADD_REMOVE, 3, "tables", -1, 125000000, 0}, tree_rows_forgotten},
+	{"both parts of a tree pay with all", {&tree, PE_ADD_REMOVE, 1, "tables", -1, 500000000, 0}, tree_parts_doubled},
+	{"scores of edges taken for monotone", {&edges_pure, PE_ADD_REMOVE, 1, "scores", -1, 1000000000, 0}, edges_monotone},
+	{"an outer product that is not rounded", {&edges_unrounded, PE_ADD_REMOVE, 1, "unrounded", -1, 1000000000, 0}, release_edges},
+	{"an exact table of one attribute in a score", {&edges_by_exact_ones, PE_ADD_REMOVE, 1, "by exact tables", -1, 1000000000, 0}, release_edges},
 };
 
 #endif

@@ -545,6 +545,7 @@ add(pe_accumulator *a, int number)
 			add_sum_row(a, number, unit);
 			return;
 		case PE_READ_VALUES:
+		case PE_READ_KEY_VALUES:
 			add_value(a, number, unit);
 			return;
 	}

@@ -553,6 +553,144 @@ test_unit(void **state)
 	(void) state;
 }
 
+/* ------------------------------------------------------------------
+ * Values of another column, by keys
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_values(const pe_cut *cut, bool of_units, bool keys_of_units, specification *s)
+{
+	const pe_key_spec values = {.of_units = of_units, .ranges = 1, .limit = 100};
+	const pe_key_sums_spec head = {.of_units = keys_of_units, .numbers = SPEC_KEYS};
+	pe_sum		sum = {.kind = PE_SUM_OPEN};
+	pe_sums		sums = {.dropping = 1, .sums = 1, .sum = &sum, .opens = 1};
+	uint32_t	set = 1;
+	pe_tables	tables = {.tables = 1, .set = &set};
+	pe_domain	domain = {.attributes = 1};
+	pe_u128		number[SPEC_KEYS];
+	char	   *to = s->bytes + PE_READING_HEAD;
+
+	domain.attribute[0] = places(SPEC_KEYS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	number_keys(cut, number, s->place);
+	pe_reading_write(PE_READ_KEY_VALUES, s->bytes);
+	memcpy(to, &values, sizeof(values));
+	memcpy(to += sizeof(values), &head, sizeof(head));
+	memcpy(to += sizeof(head), number, sizeof(number));
+	pe_sums_write(&sums, &tables, &domain, NULL, to += sizeof(number));
+	s->size = (size_t) (to - s->bytes) + pe_sums_size(&sums, &tables, &domain, NULL);
+	pe_free(domain.attribute[0].point);
+	pe_free(domain.attribute[0].lookup);
+}
+
+/* Rows as above, whose number is a value; of keys a and b how many values rows have. */
+static void
+count_values(const specification *s, const pe_cut *cut, const int *contribution, int units, int64_t *count)
+{
+	pe_accumulator a;
+	int64_t		cells[2] = {0};
+
+	assert_true(pe_accumulator_begin(&a, s->bytes, s->size, cut));
+	for (int u = 0; u < units; u++)
+		for (int row = 0, rest = contribution[u]; row < 3; row++, rest /= ROW_STATES)
+		{
+			int			state = rest % ROW_STATES;
+			int32_t		place = state == 0 ? -1 : pe_accumulator_find_key(&a, &"abc"[(state - 1) / 2], 1);
+			pe_sum_row	values = {.has = PE_HAS_ATTRIBUTE(0), .counts = place >= 0};
+
+			values.coordinate[0] = place < 0 ? 0 : place;
+			pe_accumulator_add_value(&a, (uint64_t[2]) {(uint64_t) (u + 1) << 60, 5}, &values, &"xy"[state % 2], 1, true);
+		}
+	(void) pe_accumulator_finish(&a);
+	pe_key_counts_settle(&a.key_counts);
+	pe_key_counts_values(&a.key_counts, 2, cells);
+	for (int i = 0; i < 2; i++)
+		count[i] = cells[s->place[i]];
+	pe_accumulator_free(&a);
+}
+
+/* A unit adds at most max_rows values to all keys together, whatever others have. */
+static void
+test_values(void **state)
+{
+	for (int k = 1; k <= 3; k++)
+	{
+		pe_cut		cut = a_cut;
+		specification s;
+		int64_t		most = 0;
+
+		cut.max_rows = k;
+		make_values(&cut, true, true, &s);
+		for (int c = 0; c < CONTRIBUTIONS; c += quick() ? 7 : 1)
+		{
+			int			unit[2] = {random_below(CONTRIBUTIONS), c};
+			int			seen = 0;
+			int64_t		without[2];
+			int64_t		with[2];
+			int64_t		alone[2];
+
+			count_values(&s, &cut, unit, 1, without);
+			count_values(&s, &cut, unit, 2, with);
+			count_values(&s, &cut, unit + 1, 1, alone);
+			assert_true(with[0] >= without[0] && with[1] >= without[1]);
+			assert_true(with[0] + with[1] - without[0] - without[1] <= k);
+			for (int row = 0, rest = c; row < 3; row++, rest /= ROW_STATES)
+				seen |= 1 << rest % ROW_STATES & 0x1e;
+			assert_int_equal(alone[0] + alone[1], __builtin_popcount(seen) < k ? __builtin_popcount(seen) : k);
+			most = with[0] + with[1] - without[0] - without[1] > most ? with[0] + with[1] - without[0] - without[1] : most;
+		}
+		assert_int_equal(most, k);
+	}
+	(void) state;
+}
+
+/* Keys and values are both of units, or both of rows. */
+static void
+test_values_refused(void **state)
+{
+	for (int n = 0; n < 4; n++)
+	{
+		pe_accumulator a;
+		specification s;
+		bool		begins;
+
+		make_values(&a_cut, n & 1, n >> 1, &s);
+		begins = pe_accumulator_begin(&a, s.bytes, s.size, &a_cut);
+		assert_int_equal(begins, (n & 1) == n >> 1);
+		if (begins)
+			pe_accumulator_free(&a);
+	}
+	(void) state;
+}
+
+/* Of all keys together a unit's values may be of one, and under substitute of two. */
+static void
+test_values_plan(void **state)
+{
+	for (int n = 0; n < 6; n++)
+	{
+		int			k = 1 + n / 2;
+		bool		substitute = n % 2 == 1;
+		pe_strategy one = {.classes = 1, .columns = 1, .rows = 1, .inner = 1, .objective = 1};
+		pe_plan_part part = {.strategy = &one, .bound = 1, .distinct = PE_ANY_VALUES, .share = PE_WHOLE_SHARE};
+		const pe_plan_rules rules = {.neighbours = substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = k};
+		const pe_plan_ask ask = {.accounting = PE_ZCDP, .cap = PE_ZCDP, .epsilon = NAN, .rho = RHO, .max_stderr = NAN, .delta = DELTA};
+		const pe_plan_sums sums = {.parts = 1, .part = &part, .rules = rules};
+		pe_plan    *plan;
+		pe_noise   *noise;
+		double		variance;
+
+		assert_int_equal(pe_plan_of_key_sums(&ask, &rules, DELTA, &sums, PE_WHOLE_SHARE / 2, &plan), PE_PLAN_MADE);
+		noise = pe_plan_noise_of_part(&plan->part[0], &plan->rules, PE_ZCDP, pe_plan_nano_of_key_sums(plan));
+		variance = k * k * (substitute ? 2 : 1) / (2 * 1e-9 * (double) pe_plan_nano_of_key_sums(plan));
+		assert_true(fabs(pow(pe_noise_stderr(noise), 2) / variance - 1) < 1e-3);
+		pe_free(noise);
+		pe_free(plan);
+	}
+	(void) state;
+}
+
 /* Where each row is a unit there is a key of numbers, and nothing is cut. */
 static void
 test_rows(void **state)
@@ -668,6 +806,9 @@ main(void)
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_drawn),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_values_refused),
+		cmocka_unit_test(test_values_plan),
 		cmocka_unit_test(test_unit),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_states),

@@ -288,7 +288,7 @@ test_exact(void **state)
 			assert_true(pe_tree_tables(&p, &tables));
 			count_three(&tables, counts, 10);
 			value = measure(&p, &tables, counts, &values);
-			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, &m));
+			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, 0, &m));
 			assert_true(fabs(m.total - 120) < 1e-6);
 			for (int i = 0; i < 3; i++)
 				assert_true(fabs(m.one[2][i] - 40) < 1e-6);
@@ -307,17 +307,58 @@ test_exact(void **state)
 			}
 			pe_synthetic_free(&m);
 			/* what is cut off, or has another format or tree, is none */
-			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, &m));
-			assert_false(pe_tree_model(3, p.cells, value, 4, 0, &m));
-			assert_false(pe_tree_model(2, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, 4, 0, 0, &m));
+			assert_false(pe_tree_model(2, p.cells, value, values, 0, 0, &m));
 			value[5 + 7] = 1;		/* the first edge: both ends alike */
 			value[5 + 8] = 1;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
 			value[0]++;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
 			pe_free(value);
 			pe_tables_free(&tables);
 		}
+}
+
+/* Groups whose interval does not begin above `least` have no rows of their own, in tables of one attribute and of two. */
+static void
+test_small_groups(void **state)
+{
+	const int	cells[] = {2, 2};
+	const int64_t counts[] = {1000, 60, 60, 1000};
+	pe_tree_problem p = problem_of(2, cells, PE_ADD_REMOVE, 1, PE_ZCDP, NANO * 100);
+	int64_t		values;
+	int64_t    *value;
+	pe_tables	tables;
+	pe_synthetic m;
+
+	(void) state;
+	assert_true(pe_tree_tables(&p, &tables));
+	value = measure(&p, &tables, counts, &values);
+	assert_true(pe_tree_model(2, p.cells, value, values, 0, 0, &m));
+	assert_true(fabs(m.table[1][1] - 60) < 5);
+	pe_synthetic_free(&m);
+	/* the table of both alone, and not one whose interval only ends above */
+	for (int least = 60; least <= 500; least += 440)
+	{
+		double		second = 0;
+
+		value[5 + 4 + 2 + 1] = value[5 + 4 + 2 + 2] = 60;
+		assert_true(pe_tree_model(2, p.cells, value, values, 0, least, &m));
+		assert_true(m.table[1][1] < 45);
+		assert_true(fabs(m.one[0][0] - 1060) < 5);
+		for (int i = 0; i < 2; i++)
+			second += m.one[1][i];
+		assert_true(fabs(second - 2120) < 5);
+		pe_synthetic_free(&m);
+	}
+	/* a group of one attribute */
+	value[5] = 2000;
+	assert_true(pe_tree_model(2, p.cells, value, values, 0, 1500, &m));
+	assert_true(m.one[0][1] < 600);
+	pe_synthetic_free(&m);
+	pe_free(value);
+	pe_tables_free(&tables);
 }
 
 static void
@@ -334,7 +375,7 @@ test_one_attribute(void **state)
 	(void) state;
 	assert_true(pe_tree_tables(&p, &tables));
 	value = measure(&p, &tables, counts, &values);
-	assert_true(pe_tree_model(1, p.cells, value, values, 0, &m));
+	assert_true(pe_tree_model(1, p.cells, value, values, 0, 0, &m));
 	assert_true(fabs(m.one[0][0] - 7) < 1e-9);
 	assert_int_equal(m.parent[0], -1);
 	pe_synthetic_free(&m);
@@ -359,7 +400,7 @@ test_nobody(void **state)
 		int64_t    *value = measure(&p, &tables, counts, &values);
 		pe_synthetic m;
 
-		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, &m));
+		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, 0, &m));
 		assert_true(m.total >= 0);
 		pe_synthetic_free(&m);
 		pe_free(value);
@@ -493,7 +534,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sensitivity_of_tables), cmocka_unit_test(test_sensitivity_of_scores),
 		cmocka_unit_test(test_score), cmocka_unit_test(test_split), cmocka_unit_test(test_refusal),
-		cmocka_unit_test(test_exact), cmocka_unit_test(test_one_attribute), cmocka_unit_test(test_nobody), cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_exact), cmocka_unit_test(test_small_groups), cmocka_unit_test(test_one_attribute),
+		cmocka_unit_test(test_nobody), cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_law),
 	};
 
