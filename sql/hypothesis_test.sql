@@ -111,6 +111,9 @@ SELECT pg_temp.near(t.statistic, (m1 - m2) / sqrt(v)) AS statistic, pg_temp.near
 SELECT max(release) AS nothing FROM dp.histogram('study', '{dose,died}', rho => 1e-7) \gset
 SELECT p_value, lower95, upper95 FROM dp.hypothesis_test(:nothing, 'trend', '{died,dose}', '{"scores": {"dose": [0, 1, 5]}}');
 
+-- names in quotes
+SELECT a.p_value = b.p_value AS same FROM dp.hypothesis_test(:sums, 'means', '{age,arm}') a, dp.hypothesis_test(:sums, 'means', '{"\"age\"","\"arm\""}') b;
+
 -- refused, with what to do
 \set VERBOSITY default
 SELECT * FROM dp.hypothesis_test(:cells, 'anova', '{died,dose}');

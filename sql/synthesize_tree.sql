@@ -111,6 +111,22 @@ SELECT refused($$SELECT dp.synthesize(1, 't')$$);
 RESET SESSION AUTHORIZATION;
 SELECT count(*) FROM (SELECT * FROM made EXCEPT ALL SELECT * FROM his) d;
 
+-- What nobody may make, a table in another's schema or of a type out of reach, is not paid for
+RESET SESSION AUTHORIZATION;
+CREATE SCHEMA kept AUTHORIZATION regress_curator;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TYPE kept.kind AS ENUM ('u', 'v');
+CREATE TABLE kinds AS SELECT i AS id, 'u'::kept.kind AS kind, i % 2 AS x FROM generate_series(1, 100) i;
+SELECT dp.create_dataset('kinds', 'kinds', 10);
+SELECT dp.add_attribute('kinds', 'kind'), dp.add_attribute('kinds', 'x', '{0,1}');
+SELECT dp.grant_budget('kinds', 'regress_ann', 10);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused($$SELECT dp.synthesize('kinds', '{x}', 'kept.t', rho => 1)$$);
+\set VERBOSITY default
+SELECT dp.synthesize('kinds', '{kind,x}', 't_kinds', rho => 1);
+\set VERBOSITY terse
+SELECT count(*) FROM dp.charges WHERE dataset = 'kinds';
+
 -- A pure budget; a declaration that changes
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE pure_rows AS SELECT i % 3 AS x, i % 3 AS y, i % 2 AS z FROM generate_series(0, 599) i;

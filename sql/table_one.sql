@@ -120,6 +120,8 @@ SELECT refused('SELECT * FROM dp.aggregate(''patients'', ''{levels(arm)}'', ''{s
 SELECT refused(format('SELECT * FROM dp.table_one(%s, ''arm'')', (SELECT min(release) FROM got)));
 SELECT refused(format('SELECT * FROM dp.table_one(%s, attributes => ''{arm}'')', (SELECT min(release) FROM got)));
 SELECT refused(format('SELECT * FROM dp.table_one(%s)', :counts));
+SELECT attribute, level FROM dp.table_one((SELECT min(release) FROM got), '"sex"', '{"\"smokes\""}');
+SELECT count(*) FROM dp.quote_table_one('patients', '"sex"', '{"\"age\"",arm}', rho => 1);
 SELECT refused('SELECT * FROM dp.table_one(NULL::bigint)');
 SELECT refused('SELECT * FROM dp.table_one(0)');
 SELECT count(*) - n AS charged FROM dp.charges, charged GROUP BY n;

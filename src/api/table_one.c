@@ -102,8 +102,11 @@ add_attribute(pe_request *request, const pe_column *column)
 static void
 name_aggregates(pe_request *request, char **attribute, int attributes)
 {
-	pe_column  *columns = pe_columns_load(pe_dataset_load(request->dataset), attribute, &attributes);
+	pe_dataset *dataset = pe_dataset_load(request->dataset);
+	pe_column  *columns;
 
+	pe_attributes_as_given(dataset, attribute, attributes);
+	columns = pe_columns_load(dataset, attribute, &attributes);
 	request->sums.aggregate = palloc(PE_MAX_AGGREGATES * sizeof(char *));
 	request->sums.aggregate[request->sums.aggregates++] = "count(*)";
 	for (int i = 0; i < attributes; i++)
@@ -520,8 +523,11 @@ static void
 check_by(const table *t, const char *by)
 {
 	const pe_aggregation *g = t->g;
+	char		unquoted[PE_NAME_SIZE];
 
 	if (g->groups == 1 && (strcmp(by, g->columns[0].name) == 0 || strcmp(by, pe_column_text(&g->columns[0])) == 0))
+		return;
+	if (g->groups == 1 && pe_text_unquote(by, unquoted) && strcmp(unquoted, g->columns[0].name) == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -538,8 +544,11 @@ add_given_rows(table *t, char **attribute, int attributes)
 	for (int i = 0; i < attributes; i++)
 	{
 		int32		rows = t->rows;
+		char		unquoted[PE_NAME_SIZE];
 
 		add_attribute_rows(t, attribute[i]);
+		if (t->rows == rows && pe_text_unquote(attribute[i], unquoted))
+			add_attribute_rows(t, pstrdup(unquoted));
 		if (t->rows == rows)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),

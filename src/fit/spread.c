@@ -132,6 +132,22 @@ ask_moment(const pe_spread *s, const double *turned)
 	return t;
 }
 
+/* Takes silent directions out of a vector. */
+static void
+silence_vector(const pe_spread *s, double *vector)
+{
+	int32_t		n = s->curvature->columns;
+
+	for (int32_t k = 0; k < s->silents; k++)
+	{
+		const double *silent = s->silent + pe_la_size(n, k);
+		double		part = pe_la_dot((size_t) n, silent, vector);
+
+		for (int32_t i = 0; i < n; i++)
+			vector[i] -= part * silent[i];
+	}
+}
+
 /*
  * The longest rows are taken to be as many times longer than others in the norm of the clip as in
  * that of the moment.  Of units that are clipped no row counts as clipped.
@@ -144,7 +160,9 @@ margins_of(const pe_spread *s, const double *w)
 	margins		m = {.unclipped = 1};
 	told		t;
 
+	/* no margin has what steps move in silent directions, and N beside it would count as margins far apart */
 	pe_la_gemv(true, n, n, 1, s->curvature->vector, n, w, 0, s->turned);
+	silence_vector(s, s->turned);
 	t = ask_moment(s, s->turned);
 	m.rows = t.rows;
 	m.mean = fmax(-LARGEST_MARGIN, fmin(LARGEST_MARGIN, t.sum / t.rows));
@@ -459,22 +477,6 @@ invert_derivative(pe_spread *s)
 		return false;
 	add_silent(s, -1 / most, s->sampled);
 	return true;
-}
-
-/* Takes silent directions out of a vector. */
-static void
-silence_vector(const pe_spread *s, double *vector)
-{
-	int32_t		n = s->curvature->columns;
-
-	for (int32_t k = 0; k < s->silents; k++)
-	{
-		const double *silent = s->silent + pe_la_size(n, k);
-		double		part = pe_la_dot((size_t) n, silent, vector);
-
-		for (int32_t i = 0; i < n; i++)
-			vector[i] -= part * silent[i];
-	}
 }
 
 /* How often w* is taken to be the weights and what is left of the way to the last w*. */

@@ -11,6 +11,7 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/comment.h"
 #include "commands/tablecmds.h"
@@ -32,6 +33,7 @@
 
 #include "read/published_table.h"
 #include "server/access.h"
+#include "server/compat.h"
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
 
@@ -72,6 +74,14 @@ check_made_for_user(const pe_target *t, bool replace)
 				 errdetail("A published table is written again by the role that published it, and owns it itself.")));
 }
 
+/* CREATE TABLE would say it too late for a caller that pays before. */
+static void
+check_schema(const pe_target *t)
+{
+	if (!pe_schema_takes_tables(t->schema, GetUserId()))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(t->schema));
+}
+
 /* What is on a table would run with the caller's rights. */
 static void
 check_unburdened(const pe_target *t)
@@ -102,7 +112,10 @@ pe_target_find(pe_target *t, text *name, bool replace)
 			break;				/* else it came to be another one meanwhile */
 	}
 	if (!OidIsValid(t->relation))
+	{
+		check_schema(t);
 		return;
+	}
 	check_made_for_user(t, replace);
 	check_unburdened(t);
 }

@@ -10,10 +10,16 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
@@ -21,6 +27,7 @@
 #include "blocks/blocks.h"
 #include "read/synthetic_table.h"
 #include "server/access.h"
+#include "server/compat.h"
 #include "server/arguments.h"
 #include "server/return_rows.h"
 #include "server/settings.h"
@@ -381,6 +388,29 @@ read_request(FunctionCallInfo fcinfo, pe_request *request)
 	request->budget = pe_optional_name(fcinfo, ASK_BUDGET);
 }
 
+/* The table's columns have the types of the attributes, by their names. */
+static void
+check_types(const pe_column *column, int attributes)
+{
+	for (int a = 0; a < attributes; a++)
+	{
+		HeapTuple	type = SearchSysCache1(TYPEOID, ObjectIdGetDatum(column[a].type));
+		Oid			schema;
+
+		if (!HeapTupleIsValid(type))
+			elog(ERROR, "cache lookup failed for type %u", column[a].type);
+		schema = ((Form_pg_type) GETSTRUCT(type))->typnamespace;
+		ReleaseSysCache(type);
+		if (!pe_schema_is_usable(schema, GetUserId()))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for schema %s", get_namespace_name(schema)),
+					 errdetail("Column \"%s\" would have type %s.", column[a].name,
+							   format_type_be_qualified(column[a].type)),
+					 errhint("Let the owner grant USAGE on the schema, or leave the attribute out.")));
+	}
+}
+
 /* What can fail for the table fails before the charge. */
 Datum
 pe_sql_synthesize(PG_FUNCTION_ARGS)
@@ -392,6 +422,7 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	read_request(fcinfo, &c->call.request);
 	pe_synthetic_prepare(c);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
+	check_types(c->columns, c->problem.attributes);
 	pe_synthetic_answer(c);
 	t->release = c->call.reply.release_id;
 	t->dataset = c->asked.dataset;

@@ -60,11 +60,14 @@ typedef int16 pe_ordering_kind;
 #define pe_index_beginscan(table, index, snapshot, keys) index_beginscan(table, index, snapshot, keys, 0)
 #endif
 
-/* Whether a role may use a schema: from 16 on one function asks of every kind of object. */
+/* Whether a role may use a schema, or make tables there: from 16 on one function asks of every kind of object. */
 #if PG_VERSION_NUM >= 160000
+#define pe_schema_takes_tables(schema, role) \
+	(object_aclcheck(NamespaceRelationId, schema, role, ACL_CREATE) == ACLCHECK_OK)
 #define pe_schema_is_usable(schema, role) \
 	(object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK)
 #else
+#define pe_schema_takes_tables(schema, role) (pg_namespace_aclcheck(schema, role, ACL_CREATE) == ACLCHECK_OK)
 #define pe_schema_is_usable(schema, role) (pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK)
 #endif
 

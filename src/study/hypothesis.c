@@ -11,6 +11,7 @@
 #include "base/linalg.h"
 #include "noise/interval.h"
 #include "strategy/solve.h"
+#include "study/table_one.h"
 
 /* A level of fewer rows is empty. */
 #define LEAST_ROWS 0.5
@@ -477,6 +478,20 @@ variance_of_correlation(test *t, const association *a, double r)
 	return variance + noise_of_sum(t, step);
 }
 
+/* By a power of two, which changes no digit: squares of the largest and of the least numbers are none. */
+static void
+scale_scores(int32_t levels, double *score)
+{
+	double		most = 0;
+	int			exponent;
+
+	for (int32_t i = 0; i < levels; i++)
+		most = fmax(most, fabs(score[i]));
+	(void) frexp(most, &exponent);
+	for (int32_t i = 0; i < levels; i++)
+		score[i] = ldexp(score[i], -exponent);
+}
+
 /* Of the levels that are left. */
 static void
 take_scores(test *t, const pe_noisy_table *table, const double *row_score, const double *column_score)
@@ -488,6 +503,8 @@ take_scores(test *t, const pe_noisy_table *table, const double *row_score, const
 		t->score[0][k / t->columns] = row_score[t->cell[k] / table->columns];
 		t->score[1][k % t->columns] = column_score[t->cell[k] % table->columns];
 	}
+	scale_scores(t->rows, t->score[0]);
+	scale_scores(t->columns, t->score[1]);
 }
 
 void
@@ -685,6 +702,27 @@ sample_sums(test *t, pe_dice *dice, double *count)
 	}
 }
 
+/* Without groups that have no rows above the noise; false where less than two are left. */
+static bool
+begin_groups(test *t, const pe_noisy_table *sums)
+{
+	bool		all[SQUARES + 1] = {true, true, true};
+	bool	   *left = pe_alloc(sums->columns, sizeof(bool));
+	int32_t		groups = 0;
+
+	for (int32_t g = 0; g < sums->columns; g++)
+	{
+		double		variance = sums->noise->covariance[(size_t) g * (sums->noise->cells + 1)];
+
+		left[g] = pe_table_has_rows((pe_figure) {sums->count[g], sqrt(variance)});
+		groups += left[g];
+	}
+	if (groups >= 2)
+		begin(t, sums, all, left);
+	pe_free(left);
+	return groups >= 2;
+}
+
 /* The hypothesis at what was observed; false if nothing is known. */
 static bool
 take_moments(test *t)
@@ -736,10 +774,12 @@ void
 pe_test_means(const pe_noisy_table *sums, double most, const pe_bootstrap *how, pe_test_result *result)
 {
 	test		t = {.statistic = means_statistic, .sample = sample_sums, .most = most};
-	double	   *statistic = pe_la_vector(how->replicates);
+	double	   *statistic;
 
 	*result = nothing_known();
-	begin_whole(&t, sums);
+	if (!begin_groups(&t, sums))
+		return;
+	statistic = pe_la_vector(how->replicates);
 	if (take_moments(&t))
 	{
 		double		error;

@@ -328,6 +328,12 @@ test_textbook(void **state)
 	pe_test_trend(&of, score, score, &many, &r);
 	/* n r^2 with r = 0.10207 */
 	assert_true(fabs(r.statistic - 2757 * r.estimate * r.estimate) < 1e-2 && r.df == 1 && r.estimate > 0.08);
+	{
+		double		as_usual = r.statistic;
+
+		pe_test_trend(&of, (double[2]) {-1e308, 1e308}, (double[3]) {1e-300, 2e-300, 3e-300}, &many, &r);
+		assert_true(fabs(r.statistic - as_usual) < 1e-6 && r.p_value < 2.5e-4);
+	}
 	pe_table_noise_free(&none);
 
 	make_noise(8, 1e-6, false, &none);
@@ -389,6 +395,11 @@ test_means(void **state)
 		}
 		assert_true(fabs(r.statistic - above / (1 + below / 4)) < 1e-4 && r.df == 2 && isnan(r.estimate));
 	}
+	/* a group that nobody is in changes nothing */
+	of.count = (double[9]) {10, .1, 20, 50, -.2, 60, 36 + 250, .3, 171 + 180};
+	pe_test_means(&of, 50, &many, &r);
+	assert_true(fabs(r.statistic - 2 / sqrt(0.4 + 0.45)) < 1e-5 && fabs(r.p_value - 0.0398) < 0.01);
+	assert_true(fabs(r.estimate - 2) < 1e-6 && r.upper - r.lower < 4);
 	pe_table_noise_free(&none);
 }
 
