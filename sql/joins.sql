@@ -387,8 +387,21 @@ SELECT rows_of('SELECT brand, count(*) FROM views LEFT JOIN brands USING (brand_
 SELECT ask('SELECT count(*) FROM views JOIN brands USING (brand_id) WHERE page = brand', 'looks');
 SELECT ask('SELECT a.page, count(*) FROM views a JOIN views b USING (visitor) GROUP BY a.page', 'looks');
 SELECT ask('SELECT DISTINCT brand FROM views JOIN brands USING (brand_id)', 'looks');
+-- an inner join along a chain of outer ones: the last table says that all are there, and no value of those between has to be declared
 SET SESSION AUTHORIZATION regress_curator;
-SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits', 'looks']) d;
+CREATE TABLE shop.lands (land_id int PRIMARY KEY, land text NOT NULL);
+GRANT SELECT ON shop.lands TO PUBLIC;
+INSERT INTO shop.lands VALUES (0, 'north'), (1, 'south');
+ALTER TABLE shop.brands ADD land_id int;
+UPDATE shop.brands SET land_id = nullif(brand_id % 3, 2);
+CREATE VIEW shop.trips AS SELECT v.visitor, v.spent, b.brand, l.land FROM shop.views v LEFT JOIN shop.brands b USING (brand_id) LEFT JOIN shop.lands l USING (land_id);
+SELECT dp.create_dataset('trips', 'shop.trips', unit => 'visitor', max_rows => 1, same_cap_as => 'looks', public_tables => '{shop.brands,shop.lands}');
+SELECT dp.add_attribute('trips', 'land', '{north,south}', nulls => 'cell'), dp.add_attribute('trips', 'brand', '{brand 0,brand 1}', nulls => 'cell');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT dp.expose_tables('trips', 'looks');
+SELECT ask('SELECT land, count(*) FROM views JOIN brands USING (brand_id) JOIN lands USING (land_id) GROUP BY land', 'looks');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits', 'trips', 'looks']) d;
 SELECT dp.drop_dataset('shipping'), dp.drop_dataset('sales');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT ask('SELECT count(*) FROM lines');

@@ -525,20 +525,34 @@ presence_test(const trial *t, int table, const pe_public_dataset *declared)
 	return found;
 }
 
-/* Tests that leave the rows of the dataset in which these tables are there, as far as it has columns that say so. */
+/*
+ * Tests that leave the rows of the dataset in which these tables are there, as far as it has columns that say so, and
+ * as few as it takes: a test leaves out rows whose value is not declared, too.
+ */
 static List *
 presence_tests(const trial *t, const Bitmapset *tables)
 {
 	const pe_public_dataset *declared = pe_public_load(t->candidate->dataset, NULL, 0);
+	pe_join_condition **test = palloc0(t->joins->tables * sizeof(*test));
+	Bitmapset  *tested = NULL;
 	List	   *tests = NIL;
 	int			i = -1;
 
 	while ((i = bms_next_member(tables, i)) >= 0)
 	{
-		pe_join_condition *test = t->is[i] >= 0 ? presence_test(t, i, declared) : NULL;
+		test[i] = t->is[i] >= 0 ? presence_test(t, i, declared) : NULL;
+		if (test[i] != NULL)
+			tested = bms_add_member(tested, i);
+	}
+	i = -1;
+	while ((i = bms_next_member(tables, i)) >= 0)
+	{
+		Bitmapset  *others = bms_del_member(bms_copy(tested), i);
 
-		if (test != NULL)
-			tests = lappend(tests, test);
+		if (test[i] != NULL && bms_is_member(i, closure(t, others)))
+			tested = others;
+		else if (test[i] != NULL)
+			tests = lappend(tests, test[i]);
 	}
 	return tests;
 }
