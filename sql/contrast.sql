@@ -84,6 +84,8 @@ SELECT * FROM dp.contrast(:cells, $$count(distinct age)$$, $$count(distinct age)
 SELECT * FROM dp.contrast(:cells, $$count(*) WHERE sex = 'f'$$, $$sex = 'm'$$);
 SELECT * FROM dp.contrast(:marginals, $$sex = 'f' AND age < 80 AND arm = 'new'$$, $$sex = 'f' AND age < 30$$);
 SELECT * FROM dp.contrast(0, 'count(*)', 'count(*)');
+SELECT * FROM dp.contrast(:cells, 'count(*)', NULL);
+SELECT * FROM dp.contrast(NULL, 'count(*)', 'count(*)');
 -- an average under a condition is none of all rows
 SELECT max(release) AS women FROM dp.aggregate('study', $${avg(age) WHERE (sex = 'f')}$$, by => '{arm}', rho => 1) \gset
 SELECT * FROM dp.contrast(:women, $$avg(age) WHERE (arm = 'new')$$, $$avg(age) WHERE (arm = 'old')$$);

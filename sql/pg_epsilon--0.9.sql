@@ -1498,7 +1498,7 @@ COMMENT ON FUNCTION dp.hypothesis_test(bigint, text, text, jsonb) IS
 
 CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind text DEFAULT 'difference')
     RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
-    AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
     'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEFAULT '{}',

@@ -70,8 +70,9 @@ take_probabilities(const Jsonb *options, pe_hypothesis *h)
 	probability = numbers_of("probabilities", &value, &h->probabilities);
 	for (int i = 0; i < h->probabilities; i++)
 	{
-		if (probability[i] < 0)
-			pe_refuse_option("probabilities", "numbers that are not negative");
+		/* a level that cannot be there has no expected count to be divided by */
+		if (probability[i] <= 0)
+			pe_refuse_option("probabilities", "numbers above 0");
 		sum += probability[i];
 	}
 	if (!(fabs(sum - 1) < 1e-3))

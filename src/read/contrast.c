@@ -495,10 +495,13 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 Datum
 pe_sql_contrast(PG_FUNCTION_ARGS)
 {
-	call		c = {.release = {.id = PG_GETARG_INT64(RELEASE)}};
+	call		c = {0};
 	pe_noisy	classes;
 	pe_number	bounds;
 
+	if (PG_ARGISNULL(RELEASE))
+		pe_refuse_null("release");
+	c.release.id = PG_GETARG_INT64(RELEASE);
 	c.query[0].text = pe_text_argument(fcinfo, QUERY_A, "query_a");
 	c.query[1].text = pe_text_argument(fcinfo, QUERY_B, "query_b");
 	c.ratio = pe_choice_argument(fcinfo, KIND, "kind", kinds, lengthof(kinds)) == 1;

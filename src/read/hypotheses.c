@@ -111,8 +111,16 @@ read_sums(look *l)
 	const char *group = l->h->attribute[1];
 
 	for (int a = 0; a < groups->attributes; a++)
+	{
+		if (strcmp(groups->columns[a].name, number) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" is a group of release " INT64_FORMAT ", and means are of a number", number,
+							l->release.id),
+					 errhint("Name the number first, then the group.")));
 		if (strcmp(groups->columns[a].name, group) == 0)
 			l->attribute[1] = a;
+	}
 	if (l->attribute[1] < 0 ||
 		!pe_noisy_sums(r, l->parts, number, psprintf("identity(%s)", quote_identifier(group)), true,
 					   &l->noisy, &l->number))

@@ -95,8 +95,10 @@ pe_table_mean(pe_figure mean, pe_figure deviation, char *text)
 {
 	bool		spreads = deviation.value > 0;
 	double		finest = spreads ? first_digit(deviation.value) / 100 : 1e-3;
+	bool		drowned = spreads ? mean.error >= deviation.value
+		: isnan(deviation.value) && 1.96 * mean.error >= fabs(mean.value);
 
-	if (isnan(mean.value) || isnan(mean.error) || (spreads && mean.error >= deviation.value))
+	if (isnan(mean.value) || isnan(mean.error) || drowned)
 	{
 		strcpy(text, PE_TABLE_DASH);
 		return;

@@ -70,6 +70,7 @@ means_have_three_digits_of_the_deviation_at_most(void **state)
 	assert_mean(38.5812, 14, 13.6404, 2, PE_TABLE_DASH);
 	assert_mean(NAN, NAN, 13.6404, 2, PE_TABLE_DASH);
 	assert_mean(7.0002, .01, NAN, NAN, "7.00 (" PE_TABLE_DASH ")");
+	assert_mean(1000, 700, NAN, NAN, PE_TABLE_DASH);
 }
 
 static void
