@@ -185,7 +185,7 @@ read_coordinates_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo 
 /* ---- sums ---- */
 
 /* Coordinates of all attributes, and which of them have a cell for the row. */
-static uint64
+static pg_attribute_always_inline uint64
 sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCallInfo fcinfo, int32 *coordinate)
 {
 	uint64		has = 0;
@@ -224,7 +224,7 @@ sum_polynomials(const cell_reader *reader, const pe_accumulator *acc, FunctionCa
 }
 
 /* The integers of the numbers, and which of them are there. */
-static uint64
+static pg_attribute_always_inline uint64
 sum_numbers(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *number)
 {
 	int			at = acc->domain.attributes + acc->domain.watched;
