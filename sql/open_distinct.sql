@@ -94,7 +94,7 @@ SELECT * FROM differs('SELECT shop, v, count(DISTINCT i4) AS n FROM r WHERE v <>
 SELECT * FROM differs('SELECT bo, i8, count(DISTINCT n), count(DISTINCT bo) FROM r WHERE shop IN (''a'', ''b'', ''c'') AND bo IS NOT NULL AND i8 IS NOT NULL GROUP BY bo, i8 HAVING count(*) > 5', '{hits,parts,moving}');
 SELECT bo, count(DISTINCT u) FROM visits_v WHERE shop IN ('a', 'b', 'c') GROUP BY bo ORDER BY bo;
 SELECT truth('SELECT bo, count(DISTINCT u) FROM visits WHERE shop IN (''a'', ''b'', ''c'') AND bo IS NOT NULL GROUP BY bo ORDER BY bo');
--- each of 6 units has two rows that count, whatever their keys
+-- each of 6 units has two rows that count, with any keys
 SELECT count(*), sum(n) BETWEEN 5 AND 12 AS cut FROM (SELECT bo, count(DISTINCT t) AS n FROM crowd_v GROUP BY bo) s;
 -- WHERE and FILTER list the literals of one column together
 SELECT * FROM differs('SELECT count(*) FILTER (WHERE t = ''v2''), round(sum(pieces) FILTER (WHERE v = ''v3'' OR t = ''v4'') / 20.0) AS s, count(DISTINCT u) FILTER (WHERE t = ''v5'') FROM r WHERE t <> ''v1'' AND v <> ''v6'' AND shop = ''a''', '{hits,parts,moving}');

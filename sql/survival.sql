@@ -59,7 +59,7 @@ SELECT count(*) = :charges AS nothing_charged FROM dp.charges;
 SELECT max(release) AS more FROM dp.survival('trial', 'days', 'died', '{arm}', rho => 3000, fresh => true) \gset
 SELECT count(*) = :charges + 1 AS charged_anew FROM dp.charges;
 
--- free, from whatever determines the counts, in any order of attributes, summed over others
+-- free, from each release that determines the counts, in any order of attributes, summed over others
 SELECT max(release) AS cells FROM dp.histogram('trial', '{score,arm,died,days}', 'identity', rho => 3000) \gset
 SELECT max(release) AS tables FROM dp.measure('trial', '{arm,days,died,score,site}', 'marginals(3)', rho => 3000) \gset
 SELECT count(*) AS charges FROM dp.charges \gset

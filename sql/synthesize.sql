@@ -71,7 +71,7 @@ SELECT big < 5000000000000 AS low, about(count(*)) AS about FROM made GROUP BY 1
 SELECT sex_other_2, "Odd ""col", about(count(*)) AS about FROM made GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
 SELECT regexp_replace(obj_description('made'::regclass), '\d{4}-\d\d-\d\d', 'DATE') ~
     ('^synthetic, by dp.synthesize: rows drawn from release ' || :all_of_them || ' of dataset "people", version 1 of its data; charge \d+ of rho 40000 on DATE; no row') AS comment;
--- The same rows each time, whatever the settings; other numbers of rows
+-- The same rows each time, under all settings; other numbers of rows
 SET DateStyle = 'SQL, DMY';
 SET TimeZone = 'Asia/Tokyo';
 SET extra_float_digits = 0;

@@ -12,7 +12,7 @@ CREATE FUNCTION about(n bigint) RETURNS bigint LANGUAGE sql AS $$ SELECT (n + 2)
 SET client_min_messages = warning;
 \pset null '(null)'
 SET SESSION AUTHORIZATION regress_curator;
--- b is a, c is b but for NULL, d has nothing to do with them
+-- b follows from a, and c too, which is NULL for one value; d is independent of them
 CREATE TABLE rows_of (id int, a int, b text, c int, d date, e numeric(6,2));
 INSERT INTO rows_of SELECT i, i % 4, chr(97 + i % 4), nullif(i % 4, 3), date '2024-01-01' + i / 4 % 100, i % 10 / 3.0 FROM generate_series(0, 3999) i;
 SELECT dp.create_dataset('rows_of', 'rows_of', 90000, max_rows => 3, unit => 'id');

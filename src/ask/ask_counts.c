@@ -159,7 +159,7 @@ pe_counts_check_tables(const pe_dataset *dataset, const pe_tables *tables, size_
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the attributes have too many cells together for a dataset with a unit"),
-				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
+				 errdetail("The cut numbers the cells of a unit's rows, and at most 2^120 cells have numbers."),
 				 errhint("Ask for fewer attributes at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, -1) + more);
 }

@@ -6,7 +6,7 @@
  * Of two tables of which one has a unit with k keys more, that others have too: whole releases are summed up, and no
  * event may tell them apart better than mu allows, and delta.
  *
- * Beside sums: of two tables of which one has a unit with a row more, or with its row under another key, the counts and
+ * Beside sums: of two tables, one with a row more of a unit, or with its row under another key, the counts and
  * all sums of both keys, weighed as the exact answers differ.
  *
  * The planted faults are a plan for one key on units with three: a threshold without the joint tail, and noise for

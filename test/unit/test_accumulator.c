@@ -19,18 +19,10 @@
 
 #include "accumulator/accumulator.h"
 #include "base/mem.h"
+#include "numbers.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static int
-random_below(int n)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return (int) (word % (uint64_t) n);
-}
 
 static int
 cases(int count)

@@ -23,6 +23,7 @@
 #include "domain/keys.h"
 #include "noise/noise.h"
 #include "plan/plan.h"
+#include "numbers.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
@@ -555,15 +556,6 @@ test_empty_slots(void **state)
  * Counts by number
  * ------------------------------------------------------------------
  */
-
-static int
-random_below(int n)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return (int) (word % (uint64_t) n);
-}
 
 /* Against counting one by one, with every limit, and in two parts that travel as bytes. */
 static void

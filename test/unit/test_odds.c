@@ -91,7 +91,7 @@ cover(const setting *s, int fits, int *covered)
 	{
 		double		room[2][COLUMNS * COLUMNS];
 		double		w[COLUMNS];
-		pe_fit_population population = {room[1], PE_FIT_UNKNOWN_METHOD};
+		pe_fit_population population = {room[1], PE_FIT_KNOWN};
 		pe_fit_problem problem;
 		table		t;
 
@@ -147,7 +147,7 @@ unknown_of(const setting *s, void (*change) (pe_fit_problem *problem))
 {
 	double		room[2][COLUMNS * COLUMNS];
 	double		w[COLUMNS];
-	pe_fit_population population = {room[1], PE_FIT_UNKNOWN_METHOD};
+	pe_fit_population population = {room[1], PE_FIT_KNOWN};
 	pe_fit_problem problem;
 	stream		from = {3};
 	table		t;

@@ -18,18 +18,10 @@
 #include "base/mem.h"
 #include "plan/plan.h"
 #include "strategy/share.h"
+#include "numbers.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static int
-random_below(int n)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return (int) (word % (uint64_t) n);
-}
 
 static int
 cases(int count)
