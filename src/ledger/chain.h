@@ -75,7 +75,7 @@ typedef struct pe_chain_check
 	char	   *finding;		/* what is wrong; NULL: nothing */
 	char		head[PG_SHA256_DIGEST_LENGTH];	/* of the lines as they are */
 
-	/* Gets each line: a charge or an act, its number of these, its text and the hash that is stored; NULL: not wanted. */
+	/* gets each line: its number among charges or acts, its text and the hash that is stored; NULL: not wanted */
 	void		(*each) (void *argument, bool is_charge, int64 number, const char *text, const bytea *hash);
 	void	   *argument;
 } pe_chain_check;
@@ -87,7 +87,7 @@ typedef struct pe_chain_check
  */
 extern void pe_chain_check_all(int64 dataset_id, pe_chain_check *check);
 
-/* Gives each line of a dataset to check->each, in the chain's order, under the latest snapshot; the rest of check is 0. */
+/* Gives each line of a dataset to check->each, in the chain's order, under the latest snapshot.  The rest of it is 0. */
 extern void pe_chain_lines(int64 dataset_id, pe_chain_check *check);
 
 /* ----------

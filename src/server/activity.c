@@ -39,7 +39,7 @@ typedef struct place
 
 typedef struct operation
 {
-	LWLock	   *lock;			/* of which datasets there are */
+	LWLock	   *lock;			/* of the list of datasets */
 	int			datasets;
 	pe_counted	dataset[MOST_DATASETS];
 	int			places;
@@ -103,7 +103,9 @@ check_shared(void)
 static place *
 my_place(void)
 {
-	return shared != NULL && pe_my_process >= 0 && pe_my_process < shared->places ? &shared->place[pe_my_process] : NULL;
+	if (shared == NULL || pe_my_process < 0 || pe_my_process >= shared->places)
+		return NULL;
+	return &shared->place[pe_my_process];
 }
 
 static void

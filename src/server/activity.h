@@ -112,7 +112,7 @@ typedef struct pe_dataset_counts
 	uint64		count[PE_COUNTERS];
 } pe_dataset_counts;
 
-/* The datasets of which anything was counted; their number. */
+/* The datasets that have counters; their number. */
 extern int	pe_activity_counts(pe_dataset_counts **counted);
 
 #endif
