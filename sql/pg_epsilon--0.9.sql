@@ -806,7 +806,34 @@ CREATE VIEW dp_ledger.all_disclosures AS
                 FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'max_rows_read', d.max_rows_read,
                'words_of_owner', pg_catalog.jsonb_build_object('keys', d.view_keys, 'functions', d.view_functions, 'never_fails', d.never_fails), 'foreign_keys', 'trusted') END
            || CASE WHEN d.id = p.id AND NOT EXISTS (SELECT FROM dp_ledger.dataset o WHERE o.cap_id = p.id AND NOT o.dropped) THEN '{}' ELSE pg_catalog.jsonb_build_object('cap_shared_by',
-               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END AS disclosure
+               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END
+           || pg_catalog.jsonb_build_object('deployment', pg_catalog.jsonb_build_object(    -- the fields of the registry of deployments; null: the owner's to fill in
+               'product', pg_catalog.jsonb_build_object('name', d.dataset, 'data_curators', NULL, 'intended_use', NULL, 'data_product_type', NULL, 'data_product_region', NULL,
+                   'data_product_sector', NULL, 'description', NULL, 'publication_date', NULL),
+               'dp_flavor', pg_catalog.jsonb_build_object('name', CASE p.accounting WHEN 'gdp' THEN 'Gaussian DP' WHEN 'zcdp' THEN 'Zero-concentrated DP' ELSE 'Pure DP' END,
+                   'input_metric', CASE d.neighbours WHEN 'add_remove' THEN 'units that one table has more' WHEN 'substitute' THEN 'units whose rows differ' ELSE 'change of a number of the private column' END,
+                   'bound_on_input_distance', CASE WHEN d.neighbours = 'values' THEN d.max_change ELSE 1 END,
+                   'output_measure', CASE p.accounting WHEN 'gdp' THEN 'trade-off function of a Gaussian of mean mu' WHEN 'zcdp' THEN 'Renyi divergence of each order, divided by the order' ELSE 'max-divergence' END,
+                   'bound_on_output_distance', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) WHEN 'zcdp' THEN p.rho_limit / 1e9::float8 ELSE p.epsilon END,
+                   'data_domain', (SELECT 'declared attributes: ' || pg_catalog.string_agg(a.attribute, ', ' ORDER BY a.position) FROM dp_ledger.attribute a WHERE a.dataset_id = d.id AND a.until IS NULL),
+                   'unprotected_quantities', 'declared levels, bins and bounds; the number of rows and the size of the table; how long a request takes, in steps of the time quantum'
+                       || CASE WHEN d.neighbours = 'values' THEN '; all columns but the private one' ELSE '' END),
+               'privacy_loss', pg_catalog.jsonb_build_object('privacy_unit', CASE WHEN d.neighbours = 'values' THEN 'Value-level' WHEN d.unit IS NULL THEN 'Row-level' ELSE 'Unit-level: ' || d.unit END,
+                   'privacy_unit_description', CASE WHEN d.neighbours = 'values' THEN pg_catalog.format('column %s, by at most %s, in %s', d.private_column, d.max_change, CASE d.change WHEN 'one' THEN 'one row' ELSE 'all rows' END)
+                       WHEN d.unit IS NULL THEN 'one row, over the whole life of the table'
+                       ELSE pg_catalog.format('all rows with one value of column %s, over the whole life of the table; at most %s of them count', d.unit, d.max_rows) END,
+                   'privacy_parameters', pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('epsilon', p.epsilon, 'delta', k.delta, 'rho', p.rho_limit / 1e9::float8,
+                       'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) END)),
+                   'privacy_parameters_description', 'the cap of all roles together' || CASE WHEN d.max_blocks IS NULL THEN '' ELSE ', for each block of time' END || '; spent has what was lost so far'),
+               'model', pg_catalog.jsonb_build_object('model_name', 'Central', 'model_name_description', 'the noise is added in the database that holds the rows',
+                   'actors', 'trusted: the owner of the table, superusers and operators of the server; not trusted: roles that ask, alone or together',
+                   'release_type', 'Many releases', 'release_type_description', NULL, 'data_source_type', CASE WHEN d.time_attribute IS NOT NULL OR d.version > 1 THEN 'Dynamic' END,
+                   'data_source_type_description', NULL, 'access_type', 'Interactive', 'access_type_description', 'roles with a budget ask what they choose, one question after the other'),
+               'accounting', pg_catalog.jsonb_build_object('post_processing', 'estimates, intervals, tables and predictions are computed from what was released',
+                   'composition', 'a filter for adaptive composition, by a durable ledger: ' || CASE p.accounting WHEN 'gdp' THEN 'squares of mu add up' WHEN 'zcdp' THEN 'rho adds up' ELSE 'epsilon adds up' END),
+               'implementation', pg_catalog.jsonb_build_object('pre_processing_eda_hyperparameter_tuning', 'none on the rows, as the owner promises: declared_without_rows',
+                   'mechanisms', 'exact discrete noise on integers, from the operating system''s cryptographic source; charges has the methods', 'justification', NULL),
+               'resources', pg_catalog.jsonb_build_object('sources', NULL, 'registry_authors', NULL))) AS disclosure
       FROM dp_ledger.dataset d JOIN dp_ledger.dataset p ON p.id = coalesce(d.cap_id, d.id),
       LATERAL (SELECT CASE WHEN p.accounting = 'pure' THEN 0 ELSE p.delta END AS delta, pg_catalog.trunc(p.delta::numeric * 1e18) AS delta_atto) k
      WHERE NOT d.dropped;
