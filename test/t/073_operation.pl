@@ -9,7 +9,7 @@ use Test::More;
 use Time::HiRes 'time';
 use PgEpsilon;
 
-my $node = people_node('main', conf => "shared_preload_libraries = 'pg_epsilon'\n");
+my $node = people_node('main', conf => "shared_preload_libraries = 'pg_epsilon'\nautovacuum = off\n");
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000001, fresh => true, predicate => 'age >= 30')};
 
