@@ -87,7 +87,7 @@ typedef struct pe_chain_check
  */
 extern void pe_chain_check_all(int64 dataset_id, pe_chain_check *check);
 
-/* Gives each line of a dataset to check->each, in the chain's order, under the latest snapshot.  The rest of it is 0. */
+/* Gives each line of a dataset to check->each, in the chain's order, under the latest snapshot; all else of it is 0. */
 extern void pe_chain_lines(int64 dataset_id, pe_chain_check *check);
 
 /* ----------
