@@ -5,10 +5,13 @@
  * Everything here is a function of what was released, and of a seed that is a function of it: nothing is read and
  * nothing is spent.  So the same release gives the same rows, each time.
  *
- * The model is a tree, in the manner of MST (McKenna, Miklau, Sheldon, "Winning the NIST Contest", JPC 11(3), 2021):
+ * A model is a tree, in the manner of MST (McKenna, Miklau, Sheldon, "Winning the NIST Contest", JPC 11(3), 2021):
  * of each attribute its table, and of each attribute but a root the table of it and its parent.  A tree needs neither
  * a junction tree nor gradients: its tables are fitted to the tables of single attributes, and rows are drawn from
  * the root down.
+ *
+ * Where all tables of pairs are there and the product of the attributes is small, there is a better model: the table of
+ * all attributes together, of largest entropy, that has all of them.
  *
  * Cells of a single attribute that the noise drowns are taken together as one class, the last, for the tables of
  * pairs: sparse domains would otherwise be all noise.
@@ -42,6 +45,13 @@ typedef struct pe_synthetic
 	int			order[PE_MAX_ATTRIBUTES];	/* parents before their children */
 	int			parent[PE_MAX_ATTRIBUTES];	/* -1: it is drawn by itself */
 	double	   *table[PE_MAX_ATTRIBUTES];	/* fitted, with its parent, whose classes are the rows; NULL: no parent */
+
+	/*
+	 * by the classes of all attributes, the last one fastest: then there are no
+	 * parents; NULL: a tree
+	 */
+	double	   *joint;
+	uint32_t	tied[PE_MAX_ATTRIBUTES];	/* bit b of a < b: it has their table */
 } pe_synthetic;
 
 /* Numbers that are a function of their seed alone.  No noise is ever drawn from it. */
@@ -108,6 +118,22 @@ extern void pe_root_tree(int attributes, int edges, const int (*edge)[2], int ro
 
 /* The fitted table of a pair with `parent` as its rows. */
 extern double *pe_pair_by_parent(const pe_synthetic *model, int first, int second, const double *table, int parent);
+
+/* ---- All attributes together (synthetic_joint.c) ---- */
+
+/* The most cells of a joint table: 8 MB. */
+#define PE_JOINT_CELLS (1 << 20)
+
+/* How many cells the joint table has; 0: too many. */
+extern int64_t pe_synthetic_joint_cells(const pe_synthetic *model);
+
+/*
+ * The joint table of largest entropy that has these fitted tables of pairs, at a * attributes + b, a < b, NULL: none.
+ * It is found by proportional fitting (Deming and Stephan, 1940) from independent attributes.  Noisy tables of three
+ * pairs may belong to no joint table: what is found is between them then.  Does nothing where there are too many
+ * cells or nobody is there.  Polls.
+ */
+extern void pe_synthetic_join(pe_synthetic *model, double *const *pair);
 
 /* ---- Drawing (synthetic_draw.c) ---- */
 

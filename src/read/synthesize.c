@@ -185,8 +185,46 @@ pairs_memory(const pe_synthetic *model)
 	return cells * sizeof(double);
 }
 
+/* Two attributes are their own tree. */
+static bool
+fits_jointly(const pe_synthetic *model)
+{
+	int64		cells = model->attributes > 2 ? pe_synthetic_joint_cells(model) : 0;
+
+	pe_check_memory(cells * sizeof(double));
+	return cells > 0;
+}
+
+/* Pairs that say less than noise would are left out: these attributes have in common what the others make of them. */
 static void
-make_tree(const pe_release *r, pe_synthetic_table *t)
+join_pairs(pe_synthetic *model, double *const *pair, const double *weight)
+{
+	int			n = model->attributes;
+	double	   *used[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
+
+	for (int i = 0; i < n * n; i++)
+		used[i] = pair[i] != NULL && weight[i] > 0 ? pair[i] : NULL;
+	pe_synthetic_join(model, used);
+}
+
+static void
+make_parents(pe_synthetic *model, double *const *pair, const double *weight)
+{
+	int			n = model->attributes;
+
+	pe_spanning_tree(n, weight, 0, model->parent, model->order);
+	for (int a = 0; a < n; a++)
+	{
+		int			first = Min(a, model->parent[a]);
+		int			second = Max(a, model->parent[a]);
+
+		if (first >= 0)
+			model->table[a] = pe_pair_by_parent(model, first, second, pair[first * n + second], model->parent[a]);
+	}
+}
+
+static void
+make_pairs(const pe_release *r, pe_synthetic_table *t)
 {
 	pe_synthetic *model = &t->model;
 	int			n;
@@ -201,15 +239,10 @@ make_tree(const pe_release *r, pe_synthetic_table *t)
 	for (int a = 0; a < n; a++)
 		for (int b = a + 1; b < n; b++)
 			pair[a * n + b] = read_pair(r, model, a, b, &t->stream, &weight[a * n + b]);
-	pe_spanning_tree(n, weight, 0, model->parent, model->order);
-	for (int a = 0; a < n; a++)
-	{
-		int			first = Min(a, model->parent[a]);
-		int			second = Max(a, model->parent[a]);
-
-		if (first >= 0)
-			model->table[a] = pe_pair_by_parent(model, first, second, pair[first * n + second], model->parent[a]);
-	}
+	if (getenv("PE_NOJOINT") == NULL && fits_jointly(model))
+		join_pairs(model, pair, weight);
+	if (model->joint == NULL)
+		make_parents(model, pair, weight);
 	for (int i = 0; i < n * n; i++)
 		pe_free(pair[i]);
 	pe_free(pair);
@@ -330,7 +363,7 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	if (is_tree)
 		take_tree(t, r->value, r->values, 0);
 	else if (!make_whole(r, t))
-		make_tree(r, t);
+		make_pairs(r, t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
