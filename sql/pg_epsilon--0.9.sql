@@ -1567,7 +1567,7 @@ CREATE FUNCTION dp.synthesize(dataset text, attributes text[], target text,
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
-    'measures tables of attributes and of a tree of pairs, which it chooses, for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
+    'measures tables of attributes and of a tree of pairs, which it chooses (method tree), or of all pairs (full: at most 1048576 cells of all attributes together), for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options of a tree: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
 
 CREATE FUNCTION dp.synthesize(dataset text, attributes text, target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,

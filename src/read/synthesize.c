@@ -3,8 +3,8 @@
  *	  dp.synthesize: rows from tables that a request measures (ask/ask_synthetic.h), or that were paid for, free.
  *
  * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where
- * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from a tree of
- * pairs.
+ * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from one joint
+ * table that has the tables of pairs, or from a tree of pairs.
  */
 #include "postgres.h"
 
@@ -239,7 +239,7 @@ make_pairs(const pe_release *r, pe_synthetic_table *t)
 	for (int a = 0; a < n; a++)
 		for (int b = a + 1; b < n; b++)
 			pair[a * n + b] = read_pair(r, model, a, b, &t->stream, &weight[a * n + b]);
-	if (getenv("PE_NOJOINT") == NULL && fits_jointly(model))
+	if (fits_jointly(model))
 		join_pairs(model, pair, weight);
 	if (model->joint == NULL)
 		make_parents(model, pair, weight);
@@ -335,17 +335,14 @@ read_tree(pe_release *r)
 	return true;
 }
 
-Datum
-pe_sql_synthesize_release(PG_FUNCTION_ARGS)
+/* The model of the release whose number is there. */
+static void
+take_release(pe_synthetic_table *t)
 {
-	pe_synthetic_table *t;
 	pe_release *r = palloc0(sizeof(*r));
 	bool		is_tree;
 
-	if (PG_ARGISNULL(ARG_RELEASE))
-		pe_refuse_null("release");
-	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
-	t->release = r->id = PG_GETARG_INT64(ARG_RELEASE);
+	r->id = t->release;
 	r->published = true;
 	PE_UNDONE();
 	is_tree = read_tree(r);
@@ -364,6 +361,18 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 		take_tree(t, r->value, r->values, 0);
 	else if (!make_whole(r, t))
 		make_pairs(r, t);
+}
+
+Datum
+pe_sql_synthesize_release(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_table *t;
+
+	if (PG_ARGISNULL(ARG_RELEASE))
+		pe_refuse_null("release");
+	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
+	t->release = PG_GETARG_INT64(ARG_RELEASE);
+	take_release(t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
@@ -389,10 +398,11 @@ enum
 };
 
 static void
-check_method(const char *method)
+read_method(const char *method, pe_synthetic_call *c)
 {
-	if (strcmp(method, PE_METHOD_TREE) != 0)
-		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\"");
+	c->full = strcmp(method, PE_METHOD_FULL) == 0;
+	if (!c->full && strcmp(method, PE_METHOD_TREE) != 0)
+		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\" or \"" PE_METHOD_FULL "\"");
 }
 
 /* Both have the dataset and its attributes first. */
@@ -408,14 +418,16 @@ read_attributes(FunctionCallInfo fcinfo, pe_request *request)
 }
 
 static void
-read_request(FunctionCallInfo fcinfo, pe_request *request)
+read_request(FunctionCallInfo fcinfo, pe_synthetic_call *c)
 {
+	pe_request *request = &c->call.request;
+
 	read_attributes(fcinfo, request);
 	request->epsilon = pe_optional_float(fcinfo, ASK_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ASK_RHO, "rho");
 	request->delta = pe_optional_float(fcinfo, ASK_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, ASK_PREDICATE);
-	check_method(pe_text_argument(fcinfo, ASK_METHOD, "method"));
+	read_method(pe_text_argument(fcinfo, ASK_METHOD, "method"), c);
 	request->options = PG_ARGISNULL(ASK_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ASK_OPTIONS);
 	request->fresh = !PG_ARGISNULL(ASK_FRESH) && PG_GETARG_BOOL(ASK_FRESH);
 	request->budget = pe_optional_name(fcinfo, ASK_BUDGET);
@@ -452,17 +464,22 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	pe_synthetic_table *t = begin_table(fcinfo, ASK_TARGET, ASK_ROWS);
 
 	c->call.fcinfo = fcinfo;
-	read_request(fcinfo, &c->call.request);
+	read_request(fcinfo, c);
 	pe_synthetic_prepare(c);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
-	check_types(c->columns, c->problem.attributes);
+	check_types(c->columns, c->call.request.attributes);
 	pe_synthetic_answer(c);
 	t->release = c->call.reply.release_id;
-	t->dataset = c->asked.dataset;
-	t->version = c->asked.version;
-	t->column = c->columns;
-	t->domain = c->domain;
-	take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	if (c->full)
+		take_release(t);
+	else
+	{
+		t->dataset = c->asked.dataset;
+		t->version = c->asked.version;
+		t->column = c->columns;
+		t->domain = c->domain;
+		take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	}
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
 	return (Datum) 0;
@@ -472,7 +489,7 @@ static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const pe_synthetic_call *c = argument;
-	const pe_asked *asked = &c->asked;
+	const pe_asked *asked = c->call.asked;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
 	double		left = 0;
 
@@ -480,10 +497,10 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[0] = asked->ask.accounting == PE_PURE;
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
-	values[3] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_ONES));
-	values[4] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_PAIRS));
-	nulls[4] = c->problem.attributes == 1;
-	values[5] = Int64GetDatum(c->tables.first[c->tables.tables]);
+	values[3] = Float8GetDatum(pe_synthetic_stderr(c, 1));
+	values[4] = Float8GetDatum(pe_synthetic_stderr(c, 2));
+	nulls[4] = c->call.request.attributes == 1;
+	values[5] = Int64GetDatum(pe_synthetic_cells(c));
 	values[6] = BoolGetDatum(pe_asked_fits(asked, c->call.replay, &left));
 	values[7] = Float8GetDatum(left);
 	nulls[7] = !DatumGetBool(values[6]);
@@ -505,7 +522,7 @@ pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
 	request->rho = pe_optional_float(fcinfo, QUOTE_RHO, "rho");
 	request->delta = pe_optional_float(fcinfo, QUOTE_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, QUOTE_PREDICATE);
-	check_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"));
+	read_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"), c);
 	request->options = PG_ARGISNULL(QUOTE_OPTIONS) ? NULL : PG_GETARG_JSONB_P(QUOTE_OPTIONS);
 	request->budget = pe_optional_name(fcinfo, QUOTE_BUDGET);
 	pe_synthetic_prepare(c);

@@ -246,23 +246,32 @@ pe_synthetic_make_table(pe_synthetic_table *t)
 		pe_free(f->cell[a]);
 }
 
+static void
+add_edge(StringInfo json, const pe_synthetic_table *t, int first, int second)
+{
+	appendStringInfoString(json, json->len > 0 ? ", [" : "[[");
+	escape_json(json, t->column[first].name);
+	appendStringInfoString(json, ", ");
+	escape_json(json, t->column[second].name);
+	appendStringInfoChar(json, ']');
+}
+
 static Datum
 edges_of(const pe_synthetic_table *t)
 {
+	const pe_synthetic *model = &t->model;
 	StringInfoData json;
 
 	initStringInfo(&json);
-	for (int n = 0; n < t->model.attributes; n++)
+	for (int n = 0; n < model->attributes; n++)
 	{
-		int			a = t->model.order[n];
+		int			a = model->order[n];
 
-		if (t->model.parent[a] < 0)
-			continue;
-		appendStringInfoString(&json, json.len > 0 ? ", [" : "[[");
-		escape_json(&json, t->column[t->model.parent[a]].name);
-		appendStringInfoString(&json, ", ");
-		escape_json(&json, t->column[a].name);
-		appendStringInfoChar(&json, ']');
+		if (model->parent[a] >= 0)
+			add_edge(&json, t, model->parent[a], a);
+		for (int b = a + 1; b < model->attributes; b++)
+			if ((model->tied[a] >> b & 1) != 0)
+				add_edge(&json, t, a, b);
 	}
 	appendStringInfoString(&json, json.len > 0 ? "]" : "[]");
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
