@@ -24,6 +24,7 @@
 #include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "ask/tree_release.h"
 #include "blocks/blocks.h"
 #include "read/synthetic_table.h"
 #include "server/access.h"
@@ -318,23 +319,6 @@ take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
 				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));
 }
 
-/* A release that dp.synthesize has paid for: with its columns as they were declared. */
-static bool
-read_tree(pe_release *r)
-{
-	int			count = 0;
-
-	pe_release_read_row(r);
-	if (r->kind == NULL || strcmp(r->kind, PE_SYNTHETIC) != 0)
-		return false;
-	pe_release_check_version(r);
-	pe_release_read_values(r);
-	count = r->attributes;
-	r->columns = pe_columns_load(r->dataset, r->names, &count);
-	r->domain = pe_columns_domain(r->columns, count, 0);
-	return true;
-}
-
 /* The model of the release whose number is there. */
 static void
 take_release(pe_synthetic_table *t)
@@ -345,8 +329,11 @@ take_release(pe_synthetic_table *t)
 	r->id = t->release;
 	r->published = true;
 	PE_UNDONE();
-	is_tree = read_tree(r);
-	if (!is_tree)
+	pe_release_read_row(r);
+	is_tree = pe_tree_release_is(r);
+	if (is_tree)
+		pe_tree_release_read(r);
+	else
 	{
 		pe_release_read(r);
 		pe_release_read_values(r);
