@@ -162,6 +162,12 @@ extern void pe_round_pair(pe_stream *stream, int32_t rows, int32_t columns, doub
  */
 extern void pe_synthetic_draw(const pe_synthetic *model, pe_stream *stream, int32_t rows, int32_t *const *cell);
 
+/*
+ * Numbers of units, from 1, for rows one after the other: as many of each size as fit the rows, in the proportions of
+ * units[size - 1] >= 0, which are not all 0, sizes 1 to most, in an order by chance.  The last unit can be smaller.
+ */
+extern void pe_synthetic_units(pe_stream *stream, int32_t rows, int32_t most, const double *units, int64_t *unit);
+
 /* Bytes that drawing takes besides the cells. */
 extern size_t pe_synthetic_draw_memory(const pe_synthetic *model, int32_t rows);
 

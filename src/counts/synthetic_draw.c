@@ -551,6 +551,44 @@ pe_synthetic_draw(const pe_synthetic *model, pe_stream *stream, int32_t rows, in
 	pe_free(d.by_class);
 }
 
+void
+pe_synthetic_units(pe_stream *stream, int32_t rows, int32_t most, const double *units, int64_t *unit)
+{
+	double		all_units = 0;
+	double		all_rows = 0;
+	int32_t    *count = pe_alloc(most, sizeof(int32_t));
+	int32_t    *size;
+	int32_t		sizes = 0;
+	int32_t		total;
+	int32_t		left = 0;		/* rows that the unit still gets */
+	int64_t		number = 0;
+
+	for (int32_t i = 0; i < most; i++)
+	{
+		all_units += units[i];
+		all_rows += (i + 1.0) * units[i];
+	}
+	total = (int32_t) rint(rows * (all_units / all_rows));
+	pe_round_table(stream, most, units, total, count);
+	size = pe_alloc(total, sizeof(int32_t));
+	for (int32_t i = 0; i < most; i++)
+		for (int32_t n = 0; n < count[i]; n++)
+			size[sizes++] = i + 1;
+	shuffle(stream, total, size);
+	for (int32_t row = 0; row < rows; row++)
+	{
+		if (left == 0)			/* what rounding leaves over is of further units */
+		{
+			left = number < total ? size[number] : most;
+			number++;
+		}
+		unit[row] = number;
+		left--;
+	}
+	pe_free(size);
+	pe_free(count);
+}
+
 size_t
 pe_synthetic_draw_memory(const pe_synthetic *model, int32_t rows)
 {

@@ -21,11 +21,13 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "ask/ask_sizes.h"
 #include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
 #include "ask/tree_release.h"
 #include "blocks/blocks.h"
+#include "read/synthetic_example.h"
 #include "read/synthetic_table.h"
 #include "server/access.h"
 #include "server/compat.h"
@@ -40,7 +42,7 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_synthetic);
 
 enum
 {
-	ARG_RELEASE, ARG_TARGET, ARG_ROWS, ARG_REPLACE
+	ARG_RELEASE, ARG_TARGET, ARG_ROWS, ARG_REPLACE, ARG_UNIT, ARG_ROWS_PER_UNIT
 };
 
 /* ------------------------------------------------------------------
@@ -296,6 +298,79 @@ begin_table(FunctionCallInfo fcinfo, int target, int rows)
 	return t;
 }
 
+/* ---- Units ---- */
+
+/* The table of dp.rows_per_unit, for units that the dataset cuts, without what is not shown to others. */
+static void
+take_sizes(pe_synthetic_table *t, const pe_sizes *sizes)
+{
+	pe_min_count rule = pe_suppress_rule_of_published(t->dataset);
+	double		sum = 0;
+
+	t->most = Min(sizes->most, t->dataset->max_rows);
+	t->units = palloc0(t->most * sizeof(double));
+	for (int i = 0; i < sizes->most; i++)
+	{
+		double		least = sizes->units[i] - (PE_TREE_HALF * sizes->stderr_ + 1);
+
+		if (sizes->units[i] > 0 && (rule.units == 0 || least >= rule.units))
+			t->units[Min(i + 1, t->most) - 1] += sizes->units[i];
+	}
+	for (int i = 0; i < t->most; i++)
+		sum += t->units[i];
+	if (!(sum > 0) || !pe_sizes_are_told(sizes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("release " INT64_FORMAT " is too noisy to say how many rows a unit has", sizes->release),
+				 errhint("Give a public number: rows_per_unit => 3.")));
+}
+
+/* How many rows synthetic units have: a public number, or what dp.rows_per_unit has measured. */
+static void
+find_units(FunctionCallInfo fcinfo, int unit, int rows_per_unit, pe_synthetic_table *t)
+{
+	bool		wanted = !PG_ARGISNULL(unit) && PG_GETARG_BOOL(unit);
+	pe_dataset	own = *t->dataset;
+	pe_sizes	sizes;
+	bool		found;
+
+	if (!wanted && !PG_ARGISNULL(rows_per_unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows_per_unit is for synthetic units"),
+				 errhint("Give unit => true too.")));
+	if (!wanted)
+		return;
+	if (t->dataset->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dataset \"%s\" has no units of several rows", t->dataset->name),
+				 errdetail("Each row of it is a unit."),
+				 errhint("Leave unit out.")));
+	if (!PG_ARGISNULL(rows_per_unit))
+	{
+		t->most = PG_GETARG_INT32(rows_per_unit);
+		if (t->most < 1 || t->most > t->dataset->max_rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows_per_unit is %d", t->most),
+					 errhint("Give a number from 1 to %d, as many rows of a unit as count.", t->dataset->max_rows)));
+		t->units = palloc0(t->most * sizeof(double));
+		t->units[t->most - 1] = 1;
+		return;
+	}
+	PE_UNDONE();
+	found = pe_sizes_find(&own, &sizes);
+	PE_END_UNDONE();
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("nobody has measured how many rows a unit of dataset \"%s\" has", t->dataset->name),
+				 errhint("Give a public number, rows_per_unit => %d, or ask dp.rows_per_unit('%s', ...) first.",
+						 Min(2, t->dataset->max_rows), t->dataset->name)));
+	take_sizes(t, &sizes);
+}
+
 static void
 find_target(FunctionCallInfo fcinfo, int target, int replace, pe_synthetic_table *t)
 {
@@ -360,6 +435,7 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
 	t->release = PG_GETARG_INT64(ARG_RELEASE);
 	take_release(t);
+	find_units(fcinfo, ARG_UNIT, ARG_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
@@ -375,13 +451,13 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 enum
 {
 	ASK_DATASET, ASK_ATTRIBUTES, ASK_TARGET, ASK_EPSILON, ASK_RHO, ASK_DELTA, ASK_ROWS, ASK_PREDICATE, ASK_METHOD,
-	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE
+	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE, ASK_UNIT, ASK_ROWS_PER_UNIT
 };
 
 enum
 {
 	QUOTE_DATASET, QUOTE_ATTRIBUTES, QUOTE_EPSILON, QUOTE_RHO, QUOTE_DELTA, QUOTE_PREDICATE, QUOTE_METHOD,
-	QUOTE_OPTIONS, QUOTE_BUDGET
+	QUOTE_OPTIONS, QUOTE_BUDGET, QUOTE_EXAMPLE
 };
 
 static void
@@ -453,6 +529,8 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	c->call.fcinfo = fcinfo;
 	read_request(fcinfo, c);
 	pe_synthetic_prepare(c);
+	t->dataset = c->call.asked->dataset;
+	find_units(fcinfo, ASK_UNIT, ASK_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
 	check_types(c->columns, c->call.request.attributes);
 	pe_synthetic_answer(c);
@@ -461,7 +539,6 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 		take_release(t);
 	else
 	{
-		t->dataset = c->asked.dataset;
 		t->version = c->asked.version;
 		t->column = c->columns;
 		t->domain = c->domain;
@@ -472,10 +549,16 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+typedef struct quote
+{
+	pe_synthetic_call call;
+	double		apart;			/* of the example; NaN: none */
+} quote;
+
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const pe_synthetic_call *c = argument;
+	const pe_synthetic_call *c = &((const quote *) argument)->call;
 	const pe_asked *asked = c->call.asked;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
 	double		left = 0;
@@ -493,13 +576,16 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[7] = !DatumGetBool(values[6]);
 	values[8] = BoolGetDatum(c->call.replay);
 	values[9] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+	values[10] = Float8GetDatum(((const quote *) argument)->apart);
+	nulls[10] = isnan(((const quote *) argument)->apart);
 }
 
-/* dp.quote_synthetic: reads no row, charges nothing. */
+/* dp.quote_synthetic: reads no row of the dataset, charges nothing. */
 Datum
 pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
 {
-	pe_synthetic_call *c = palloc0(sizeof(*c));
+	quote	   *q = palloc0(sizeof(*q));
+	pe_synthetic_call *c = &q->call;
 	pe_request *request = &c->call.request;
 
 	c->call.fcinfo = fcinfo;
@@ -513,6 +599,7 @@ pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
 	request->options = PG_ARGISNULL(QUOTE_OPTIONS) ? NULL : PG_GETARG_JSONB_P(QUOTE_OPTIONS);
 	request->budget = pe_optional_name(fcinfo, QUOTE_BUDGET);
 	pe_synthetic_prepare(c);
-	pe_return_rows(fcinfo, 1, 10, make_quote, c);
+	q->apart = PG_ARGISNULL(QUOTE_EXAMPLE) ? NAN : pe_synthetic_example(c, PG_GETARG_OID(QUOTE_EXAMPLE));
+	pe_return_rows(fcinfo, 1, 11, make_quote, q);
 	return (Datum) 0;
 }
