@@ -307,7 +307,8 @@ stderr_of_full(const pe_aggregation *g, int attributes)
 	const double *variance;
 	double		sum = 0;
 
-	pe_parse_columns_workload(g->asked.dataset, g->columns, g->domain, psprintf("marginals(%d)", attributes), &workload);
+	pe_parse_columns_workload(g->asked.dataset, g->columns, g->domain, psprintf("marginals(%d)", attributes),
+							  &workload);
 	variance = pe_unit_variances(&g->space[0].measured, &workload);
 	for (int32 q = 0; q < workload.queries; q++)
 		sum += variance[q];

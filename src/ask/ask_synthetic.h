@@ -3,9 +3,12 @@
  *	  A request for the tables that synthetic rows are drawn from: one charge and one scan (counts/measured_tree.h).
  *
  * What is asked for is attributes, a predicate, a cost, and the options of the method: shares of the cost, the edges of
- * the tree where they are given, and which attribute is the root.  Method full asks for counts, as dp.measure does: for
- * the tables of all pairs of attributes, from which one joint table is fitted (counts/synthetic.h).  The root, the number of rows and the name of the
+ * the tree where they are given, and which attribute is the root.  The root, the number of rows and the name of the
  * table change nothing of what is measured, and are no part of the canonical text.
+ *
+ * Method full asks for counts, as dp.measure does: for the tables of all pairs of attributes, from which one joint
+ * table is fitted (counts/synthetic.h).  By the two-way total variation that is several times better than the counts
+ * of all cells (doc/synthetic.md).
  */
 #ifndef PE_ASK_ASK_SYNTHETIC_H
 #define PE_ASK_ASK_SYNTHETIC_H

@@ -88,6 +88,9 @@ extern void pe_synthetic_fit(pe_synthetic *model, double *const *noisy);
  */
 extern void pe_synthetic_fit_pair(const pe_synthetic *model, int first, int second, double *table, double variance);
 
+/* The table of two attributes that have nothing to do with each other, by the margins of the model. */
+extern void pe_synthetic_part_pair(const pe_synthetic *model, int first, int second, double *table);
+
 /*
  * Proportional fitting of a table to margins of one total.  A row or column without anything that its margin wants is
  * given it in the proportions of the other margin.

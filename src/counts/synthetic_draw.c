@@ -420,7 +420,7 @@ sum_later(const pe_synthetic *model, int a, int64_t prefix, double *sums)
 		later *= (size_t) model->classing[b].classes;
 	for (int32_t c = 0; c < model->classing[a].classes; c++)
 	{
-		const double *from = model->joint + ((size_t) prefix * (size_t) model->classing[a].classes + (size_t) c) * later;
+		const double *from = model->joint + ((size_t) prefix * model->classing[a].classes + c) * later;
 
 		sums[c] = 0;
 		for (size_t i = 0; i < later; i++)
@@ -429,8 +429,8 @@ sum_later(const pe_synthetic *model, int a, int64_t prefix, double *sums)
 }
 
 /*
- * Gives the next attribute to all rows.  group: of each row, from 0, by prefix, which is the place in the joint table of
- * the classes so far; both are those of the next attribute afterwards.  Returns how many groups there are then.
+ * Gives the next attribute to all rows.  group: of each row, from 0, by prefix, which is the place in the joint table
+ * of the classes so far; both are those of the next attribute afterwards.  Returns how many groups there are then.
  */
 static int32_t
 draw_next(drawing *d, int a, int32_t groups, int32_t *group, int64_t *prefix)

@@ -3,8 +3,8 @@
  *	  Answers from the tables that a tree measured (measured_tree.h): post-processing, in doubles.
  *
  * A query of one attribute is answered from its table, of two from the table of their edge, the total from the table
- * with the fewest cells.  Counts of a table have independent noise of one variance.  The table of an edge counts classes
- * of cells: a query that treats cells of one class differently is not determined by it.
+ * with the fewest cells.  Counts of a table have independent noise of one variance.  The table of an edge counts
+ * classes of cells: a query that treats cells of one class differently is not determined by it.
  */
 #ifndef PE_COUNTS_TREE_ANSWERS_H
 #define PE_COUNTS_TREE_ANSWERS_H

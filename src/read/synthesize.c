@@ -188,26 +188,26 @@ pairs_memory(const pe_synthetic *model)
 	return cells * sizeof(double);
 }
 
-/* Two attributes are their own tree. */
-static bool
-fits_jointly(const pe_synthetic *model)
-{
-	int64		cells = model->attributes > 2 ? pe_synthetic_joint_cells(model) : 0;
-
-	pe_check_memory(cells * sizeof(double));
-	return cells > 0;
-}
-
-/* Pairs that say less than noise would are left out: these attributes have in common what the others make of them. */
+/*
+ * One joint table, where more pairs are known than a tree has.  Attributes of a pair that says less than noise would
+ * are independent: else they had in common what others make of them.
+ */
 static void
 join_pairs(pe_synthetic *model, double *const *pair, const double *weight)
 {
 	int			n = model->attributes;
-	double	   *used[PE_MAX_ATTRIBUTES * PE_MAX_ATTRIBUTES];
+	int			known = 0;
 
 	for (int i = 0; i < n * n; i++)
-		used[i] = pair[i] != NULL && weight[i] > 0 ? pair[i] : NULL;
-	pe_synthetic_join(model, used);
+		known += pair[i] != NULL;
+	if (known < n)
+		return;
+	for (int a = 0; a < n; a++)
+		for (int b = a + 1; b < n; b++)
+			if (pair[a * n + b] != NULL && !(weight[a * n + b] > 0))
+				pe_synthetic_part_pair(model, a, b, pair[a * n + b]);
+	pe_check_memory((size_t) pe_synthetic_joint_cells(model) * sizeof(double));
+	pe_synthetic_join(model, pair);
 }
 
 static void
@@ -242,8 +242,7 @@ make_pairs(const pe_release *r, pe_synthetic_table *t)
 	for (int a = 0; a < n; a++)
 		for (int b = a + 1; b < n; b++)
 			pair[a * n + b] = read_pair(r, model, a, b, &t->stream, &weight[a * n + b]);
-	if (fits_jointly(model))
-		join_pairs(model, pair, weight);
+	join_pairs(model, pair, weight);
 	if (model->joint == NULL)
 		make_parents(model, pair, weight);
 	for (int i = 0; i < n * n; i++)
@@ -307,6 +306,7 @@ take_sizes(pe_synthetic_table *t, const pe_sizes *sizes)
 	pe_min_count rule = pe_suppress_rule_of_published(t->dataset);
 	double		sum = 0;
 
+	t->sizes = sizes->release;
 	t->most = Min(sizes->most, t->dataset->max_rows);
 	t->units = palloc0(t->most * sizeof(double));
 	for (int i = 0; i < sizes->most; i++)
@@ -365,7 +365,8 @@ find_units(FunctionCallInfo fcinfo, int unit, int rows_per_unit, pe_synthetic_ta
 	if (!found)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("nobody has measured how many rows a unit of dataset \"%s\" has", t->dataset->name),
+				 errmsg("no release that you may read says how many rows a unit of dataset \"%s\" has",
+						t->dataset->name),
 				 errhint("Give a public number, rows_per_unit => %d, or ask dp.rows_per_unit('%s', ...) first.",
 						 Min(2, t->dataset->max_rows), t->dataset->name)));
 	take_sizes(t, &sizes);

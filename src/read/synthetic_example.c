@@ -51,7 +51,8 @@ check_relation(const pe_synthetic_call *c, Oid relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" cannot be an example", name),
-					 errdetail("It has rows of dataset \"%s\", and the rows of an example are public.", dataset->name)));
+					 errdetail("It has rows of dataset \"%s\", and the rows of an example are public.",
+							   dataset->name)));
 	}
 	for (int a = 0; a < c->problem.attributes; a++)
 	{
@@ -198,7 +199,8 @@ make_one(const example *e)
 	int32		rows;
 	double		distance;
 
-	if (!pe_tree_model(e->attributes, c->problem.cells, value, values, c->root, (double) rule.rows * rule.units, &model))
+	if (!pe_tree_model(e->attributes, c->problem.cells, value, values, c->root, (double) rule.rows * rule.units,
+					   &model))
 		elog(ERROR, "an example has no tree");
 	pe_stream_init(&stream, value, values * sizeof(int64));
 	rows = (int32) fmin(rint(model.total), PG_INT32_MAX);

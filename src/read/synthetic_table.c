@@ -234,9 +234,11 @@ static char *
 comment_on(const pe_synthetic_table *t)
 {
 	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
-					"version %d of its data; %s; no row is anybody, and what is computed from them has no known error",
+					"version %d of its data; %s%s; no row is anybody, and what is computed from them has no known "
+					"error",
 					t->release, t->dataset->name, t->version,
-					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows");
+					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows",
+					t->sizes != 0 ? psprintf("; rows of a unit as in release " INT64_FORMAT, t->sizes) : "");
 }
 
 void
