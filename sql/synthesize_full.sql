@@ -107,6 +107,21 @@ SELECT obj_description('by_two'::regclass) ~ 'rows of a unit as in release \d+; 
 SELECT release = 2 AS same FROM dp.synthesize('ring', '{x,y,z}', 'tree_by_three', rho => 20000, unit => true, rows_per_unit => 3);
 SELECT max(n), min(n) >= 1 AS some FROM (SELECT count(*) AS n FROM tree_by_three GROUP BY id) c;
 
+-- Sizes of few units are not shown to others
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE visits AS SELECT CASE WHEN i < 4000 THEN i / 2 ELSE i END AS person, i % 2 AS z FROM generate_series(0, 4019) i;
+SELECT dp.create_dataset('visits', 'visits', 20000, unit => 'person', max_rows => 2), dp.add_attribute('visits', 'z', '{0,1}'), dp.grant_budget('visits', 'regress_ann', 20000);
+SELECT rows, count(*) AS units FROM (SELECT count(*) AS rows FROM visits GROUP BY person) p GROUP BY rows ORDER BY rows;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.rows_per_unit('visits', 2, rho => 5000);
+SELECT count(*) FROM dp.synthesize('visits', '{z}', 'all_sizes', rho => 1000, unit => true);
+SELECT count(*) FILTER (WHERE n = 1) BETWEEN 15 AND 25 AS ones FROM (SELECT count(*) AS n FROM all_sizes GROUP BY person) c;
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.set_min_count('visits', 100);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.synthesize('visits', '{z}', 'many_sizes', rho => 1000, unit => true);
+SELECT count(*) FILTER (WHERE n = 1) <= 1 AS ones FROM (SELECT count(*) AS n FROM many_sizes GROUP BY person) c;
+
 -- An example: public rows, with the rights of the caller
 CREATE TABLE public_rows AS SELECT i % 3 AS x, (ARRAY['a', 'b'])[1 + i % 2] AS y, i % 3 AS z FROM generate_series(0, 5999) i;
 SELECT total_variation < 0.001 AS near FROM dp.quote_synthetic('ring', '{x,z}', rho => 5000, example => 'public_rows');
