@@ -169,7 +169,7 @@ for (@budgets)
 
 # ---- seven attributes ----
 
-my $few_file = "few.$$.csv";
+my $few_file = "$here../../build/reproduce/few.$$.csv";
 open(my $few_out, '>', $few_file) or die "$few_file: $!\n";
 print $few_out join(',', (split /,/)[@few]), "\n" for $names, @lines;
 close $few_out;
