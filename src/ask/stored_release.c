@@ -18,6 +18,7 @@
 #include "ask/rest.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "ask/tree_release.h"
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
@@ -222,7 +223,7 @@ static const struct
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
-	{PE_SYNTHETIC, "holds the tables of synthetic rows", "dp.synthesize draws rows from them, free."},
+	{PE_SYNTHETIC, "holds the tables of a tree", "dp.synthesize draws rows from them, and dp.answer has them, free."},
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };
 
@@ -333,7 +334,8 @@ pe_release_check_version(const pe_release *r)
 static void
 read_measurement_row(pe_release *r)
 {
-	pe_release_read_row(r);
+	if (r->dataset == NULL)
+		pe_release_read_row(r);
 	if (r->workload_text == NULL && (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0))
 		refuse_kind(r);
 	pe_release_check_version(r);
@@ -419,11 +421,18 @@ void
 pe_release_answer(pe_release *r, const char *text)
 {
 	pe_min_count rule;
+	bool		is_tree;
 
 	PE_UNDONE();
-	pe_release_read(r);
+	pe_release_read_row(r);
+	is_tree = text != NULL && pe_tree_release_is(r);
+	if (!is_tree)
+		pe_release_read(r);
 	PE_END_UNDONE();
-	pe_release_reply(r, text);
+	if (is_tree)
+		pe_tree_release_answer(r, text);
+	else
+		pe_release_reply(r, text);
 	rule = pe_release_rule(r);
 	pe_suppress_check_workload(&rule, r->dataset, r->answers.labels.workload);
 	pe_suppress_answers(&rule, &r->answers);
