@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "ask/comparisons.h"
 #include "ask/formulas.h"
 #include "server/values.h"
 
@@ -425,6 +426,16 @@ pe_has_formulas(const pe_aggregation *g)
 	return g->needed.factors > 0;
 }
 
+/* Whether an attribute is one of other columns. */
+static bool
+has_compared(const pe_aggregation *g, int attributes)
+{
+	for (int a = 0; a < attributes; a++)
+		if (g->columns[a].compared[0] != NULL)
+			return true;
+	return false;
+}
+
 const pe_column *
 pe_formula_columns(const pe_aggregation *g)
 {
@@ -432,18 +443,17 @@ pe_formula_columns(const pe_aggregation *g)
 	int			count = attributes;
 	pe_column  *columns;
 
-	if (!pe_has_formulas(g) && g->domain->comparisons == 0 && g->needed.opens == 0)
+	if (!pe_has_formulas(g) && !has_compared(g, attributes) && g->needed.opens == 0)
 		return g->columns;
 	columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*columns));
-	for (int a = 0; a < attributes; a++)
-		columns[a] = g->columns[a].compared[0] != NULL ? *g->columns[a].compared[0] : g->columns[a];
+	pe_compared_read(columns, g->columns, attributes);
 	for (int n = 0; n < g->needed.numbers; n++)
 		if (!g->number_column[n]->computed)
 			columns[count++] = *g->number_column[n];
 	for (int f = 0; f < g->needed.factors; f++)
 		columns[count++] = *g->factor_column[f];
 	for (int a = 0; a < attributes; a++)
-		if (g->columns[a].compared[0] != NULL)
+		if (g->columns[a].compared[1] != NULL)
 			columns[count++] = *g->columns[a].compared[1];
 	for (int i = 0; i < g->needed.opens; i++)
 		columns[count++] = g->open[i];

@@ -451,10 +451,10 @@ add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 static bool
 has_numbers(const pe_sight *s, Node *e)
 {
-	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	Bitmapset  *attributes = pe_sight_tested(s, e);
 	int			a = -1;
 
-	while ((a = bms_next_member(attributes, a)) >= 0)
+	while ((a = bms_next_member(attributes, a)) >= 0 && a < s->declared->attributes)
 		if (s->declared->attribute[a].numbers ||
 			(s->declared->attribute[a].type == DATEOID && bms_num_members(attributes) > 1))
 			return true;
@@ -481,16 +481,18 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 {
 	int			column;
 	Bitmapset  *attributes;
+	bool		single;			/* cells of one column */
 
 	e = pe_sight_bare(t->sight, e);
 	column = pe_sight_column(t->sight, e);
-	attributes = pe_sight_attributes(t->sight, e);
+	attributes = pe_sight_tested(t->sight, e);
+	single = bms_num_members(attributes) == 1 && bms_next_member(attributes, -1) < t->sight->declared->attributes;
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
 	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
 		add_column(t, column, factor, where);
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
-			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
+			 (!single || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
@@ -501,7 +503,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		return;
 	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, true, factor, where))
 		return;
-	else if (bms_num_members(attributes) == 1)
+	else if (single)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else if (!add_truth(t, e, factor, where))
 		pe_refuse_translation("an aggregate of an expression over several columns",

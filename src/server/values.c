@@ -402,7 +402,8 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 		case PE_KEY_FLOAT:
 			return pe_cell_of_float(attribute, float_of_datum(type, value));
 		case PE_KEY_BYTES:
-			if (exceeds_levels(attribute, type, value))
+			/* by its length, however it is stored, as keys */
+			if (attribute->kind == PE_MATCHES ? exceeds_keys(type, value) : exceeds_levels(attribute, type, value))
 				return pe_cell_of_bytes(attribute, NULL, SIZE_MAX);
 			bytes_of_datum(type, value, &data, &size);
 			if (type == NUMERICOID && data[0] == NOT_A_NUMBER)
