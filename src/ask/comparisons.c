@@ -475,14 +475,20 @@ pe_matched_is_text(Oid type)
 	return is_text(type);
 }
 
+/* Whether it is known where characters begin: in UTF-8, or where each byte is one. */
+static bool
+has_characters(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
+}
+
 const char *
 pe_matched_read(const char *text, bool folded, pe_pattern *pattern, const char **hint)
 {
-	int			encoding = GetDatabaseEncoding();
-	int			how = (encoding == PG_UTF8 ? PE_PATTERN_CHARACTERS : 0) | (folded ? PE_PATTERN_FOLDED : 0);
+	int			how = (GetDatabaseEncoding() == PG_UTF8 ? PE_PATTERN_CHARACTERS : 0) | (folded ? PE_PATTERN_FOLDED : 0);
 
 	*hint = "";
-	if (encoding != PG_UTF8 && pg_encoding_max_length(encoding) > 1)
+	if (!has_characters())
 		return "LIKE is of databases in UTF-8, or with one byte for each character";
 	switch (pe_pattern_read(pattern, text, strlen(text), how))
 	{
@@ -517,6 +523,27 @@ find_text(pe_dataset *dataset, const char *name, pe_column **column)
 	if (open == 0)
 		*column = pe_columns_find(dataset, &one, &count);
 	return open + count > 0;
+}
+
+pe_column *
+pe_measured_text(pe_dataset *dataset, const char *name)
+{
+	pe_column  *column;
+	char	   *one = pstrdup(name);
+	int			count = 1;
+
+	if (!find_text(dataset, name, &column))
+		column = pe_columns_load(dataset, &one, &count);	/* which refuses it */
+	if (!is_text(column->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("attribute \"%s\" has type %s, and length is of text and varchar", column->name,
+						format_type_be(column->type))));
+	if (!has_characters())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("length is of databases in UTF-8, or with one byte for each character")));
+	return column;
 }
 
 bool
@@ -570,8 +597,10 @@ refuse_column(const pe_column *column, const char *what)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 right != NULL ? errmsg("%s does not compare columns with each other", what) : errmsg("%s has no LIKE", what),
-			 right != NULL ? errdetail("The predicate compares \"%s\" and \"%s\".", column->compared[0]->name, right->name)
+			 right != NULL ? errmsg("%s does not compare columns with each other", what)
+			 : errmsg("%s has no LIKE", what),
+			 right != NULL
+			 ? errdetail("The predicate compares \"%s\" and \"%s\".", column->compared[0]->name, right->name)
 			 : errdetail("The predicate has %s.", column->name),
 			 errhint("Counts, sums and averages do: dp.aggregate and SELECT.")));
 }

@@ -81,6 +81,12 @@ extern char *pe_matched_text(const pe_pattern *pattern);
 /* Whether LIKE is of values of this base type. */
 extern bool pe_matched_is_text(Oid type);
 
+/*
+ * A text or varchar, declared or open, whose values have lengths: 42704 if there is no
+ * attribute of this name, 22023 if it is no text, 0A000 in a database of other encodings.
+ */
+extern pe_column *pe_measured_text(pe_dataset *dataset, const char *name);
+
 /* For a pe_literal_source: puts the attribute of a pattern among the columns of a pe_literal_reader. */
 extern bool pe_matched_find(void *reader, const char *name, const pe_literal *pattern, bool folded,
 							pe_declared *found, const char **canonical, pe_text_error *error);

@@ -141,7 +141,7 @@ typedef enum pe_domain_status
 	PE_DOMAIN_NOT_ASCENDING,	/* edges do not ascend strictly */
 	PE_DOMAIN_TOO_LARGE,		/* an attribute with more than PE_MAX_CELLS cells, or too many attributes */
 	PE_DOMAIN_NO_ORDER,			/* clamp asked of levels, where nothing is nearest */
-	PE_DOMAIN_MALFORMED			/* a comparison that is not watched, no pattern, bytes that pe_domain_write did not write */
+	PE_DOMAIN_MALFORMED			/* a comparison that is not watched, no pattern, bytes of another form */
 } pe_domain_status;
 
 /*

@@ -361,7 +361,8 @@ check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, Functio
 	for (int n = 0; n < pe_sums_columns(&acc->summed); n++)
 	{
 		reader->type[first + n] = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
-		if (!OidIsValid(reader->type[first + n]) || !pe_type_has_bins(reader->type[first + n]))
+		if (!OidIsValid(reader->type[first + n]) ||
+			!(pe_type_has_bins(reader->type[first + n]) || pe_type_is_text(reader->type[first + n])))
 			pe_reader_refuse_type(first + n);
 	}
 }

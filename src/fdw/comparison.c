@@ -432,6 +432,18 @@ side_text(const pe_compared_sides *sides, int side)
 					side == 1 ? sides->more : "");
 }
 
+static pe_sight_comparison *
+add_comparison(pe_sight *s, char *left, char *right)
+{
+	pe_sight_comparison *new = palloc0(sizeof(*new));
+
+	new->left = left;
+	new->right = right;
+	new->place = list_length(s->comparisons);
+	s->comparisons = lappend(s->comparisons, new);
+	return new;
+}
+
 /* Its number, behind those of the columns. */
 static int
 attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
@@ -448,13 +460,13 @@ attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
 		if (strcmp(known->left, left) == 0 && strcmp(known->right, right) == 0)
 			return s->declared->attributes + foreach_current_index(cell);
 	}
-	new = palloc0(sizeof(*new));
-	*new = (pe_sight_comparison) {left, right, has_order, .attribute = {
+	new = add_comparison(s, left, right);
+	new->has_order = has_order;
+	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s <=> %s", left, right), .cells = PE_COMPARED_CELLS, .ordered = 3,
 		.other = PE_COMPARED_ONE_NULL, .null = PE_COMPARED_BOTH_NULL
-	}};
-	s->comparisons = lappend(s->comparisons, new);
-	return s->declared->attributes + list_length(s->comparisons) - 1;
+	};
+	return s->declared->attributes + new->place;
 }
 
 /* What the operator of SQL is in a cell; false: NULL.  A constant is distinct from NULL. */
@@ -564,12 +576,12 @@ find_match(pe_sight *s, const char *column, char *text, bool folded)
 			strcmp(known->right, text) == 0)
 			return known;
 	}
-	new = palloc0(sizeof(*new));
-	*new = (pe_sight_comparison) {pstrdup(column), text, .folded = folded, .attribute = {
+	new = add_comparison(s, pstrdup(column), text);
+	new->folded = folded;
+	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s %s %s", column, folded ? "ILIKE" : "LIKE", text), .cells = 3, .ordered = 1,
 		.other = 1, .null = 2
-	}};
-	s->comparisons = lappend(s->comparisons, new);
+	};
 	return new;
 }
 
@@ -616,23 +628,18 @@ tell_long(pe_sight *s, const pe_sight_comparison *match)
 static pe_condition *
 match_condition(pe_sight *s, Node *e, pe_truth truth)
 {
-	ListCell   *cell;
+	pe_sight_comparison *match = pe_sight_written(s, e);
 	bool		negated = false;
 	bool		folded = false;
 	bool		cells[3];
 
-	if (!is_like(s, e, &negated, &folded))
+	if (match == NULL || !is_like(s, e, &negated, &folded))
 		return NULL;
-	foreach(cell, s->comparisons)
-		if (list_member(((pe_sight_comparison *) lfirst(cell))->written, e))
-		{
-			tell_long(s, lfirst(cell));
-			cells[0] = has_truth(truth, true, !negated);
-			cells[1] = has_truth(truth, true, negated);
-			cells[2] = has_truth(truth, false, false);
-			return pe_condition_cells(s, s->declared->attributes + foreach_current_index(cell), cells, true);
-		}
-	return NULL;
+	tell_long(s, match);
+	cells[0] = has_truth(truth, true, !negated);
+	cells[1] = has_truth(truth, true, negated);
+	cells[2] = has_truth(truth, false, false);
+	return pe_condition_cells(s, s->declared->attributes + match->place, cells, true);
 }
 
 static char *
@@ -644,6 +651,104 @@ match_text(const pe_sight_comparison *c, const bool *cells)
 		return psprintf("%s IS %sNULL", c->left, cells[0] ? "NOT " : "");
 	test = psprintf("%s %s%s %s", c->left, cells[0] ? "" : "NOT ", c->folded ? "ILIKE" : "LIKE", c->right);
 	return cells[2] ? psprintf("(%s IS NULL OR %s)", c->left, test) : test;
+}
+
+/* ------------------------------------------------------------------
+ * Lengths
+ * ------------------------------------------------------------------
+ */
+
+/* The open column, a text, whose length in characters this is; NULL: it is another expression. */
+static const pe_public_open *
+measured_column(pe_sight *s, Node *e)
+{
+	static const char *const names[] = {"length", "char_length", "character_length"};
+	const FuncExpr *f = (const FuncExpr *) e;
+	const pe_named_function *function;
+	bool		is_length = false;
+	int			open;
+
+	if (!IsA(e, FuncExpr) || list_length(f->args) != 1 || exprType(linitial(f->args)) != TEXTOID)
+		return NULL;
+	function = pe_names_function(s->names, f->funcid);
+	for (int i = 0; i < lengthof(names); i++)
+		is_length |= function->builtin && strcmp(function->name, names[i]) == 0;
+	open = is_length ? pe_sight_open_column(s, linitial(f->args)) : -1;
+	return open >= 0 && pe_matched_is_text(s->declared->open[open].type) ? &s->declared->open[open] : NULL;
+}
+
+void
+pe_comparison_find_length(pe_sight *s, Node *e)
+{
+	const pe_public_open *column = s->of_cube ? NULL : measured_column(s, e);
+	pe_sight_comparison *length;
+
+	if (column == NULL)
+		return;
+	length = add_comparison(s, pstrdup(quote_identifier(column->name)), "");
+	length->is_length = true;
+	length->written = list_make1(e);
+}
+
+/* PostgreSQL knows how long they are; the lesser one of fewer characters is known of all of them. */
+static void
+tell_longer(pe_sight *s, const pe_public_open *column, int most)
+{
+	int			bytes = pe_open_text_bytes(column);
+
+	if (bytes > PE_KEY_MOST && most > PE_KEY_MOST / 4 && !pe_sight_is_told(s, psprintf("length of %s", column->name)))
+		ereport(NOTICE,
+				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST, most),
+				 errhint("least(length(%s), %d) has the same value in every row.", quote_identifier(column->name),
+						 PE_KEY_MOST / 4)));
+}
+
+/* The greatest one that the type allows, and that is counted. */
+static int
+most_characters(const pe_public_open *column)
+{
+	return column->typmod > VARHDRSZ ? Min(column->typmod - VARHDRSZ, PE_KEY_MOST) : PE_KEY_MOST;
+}
+
+/* Of least(length, constant), in either order, the length and the constant, from 1 on; NULL: it is something else. */
+static Node *
+taken_from_least(pe_sight *s, Node *e, int *constant)
+{
+	const MinMaxExpr *least = (const MinMaxExpr *) e;
+	bool		first;
+	bool		isnull;
+	Node	   *number;
+	Datum		value;
+
+	if (!IsA(e, MinMaxExpr) || least->op != IS_LEAST || list_length(least->args) != 2 || least->minmaxtype != INT4OID)
+		return NULL;
+	first = pe_sight_is_constant(linitial(least->args));
+	number = first ? linitial(least->args) : lsecond(least->args);
+	if (!pe_sight_is_constant(number))
+		return NULL;
+	value = pe_sight_constant(s, number, &isnull);
+	*constant = isnull ? 0 : DatumGetInt32(value);
+	return *constant < 1 ? NULL : first ? lsecond(least->args) : linitial(least->args);
+}
+
+/* least of NULL and a constant is the constant. */
+char *
+pe_comparison_length_text(pe_sight *s, Node *e)
+{
+	int			most = PE_KEY_MOST;
+	int			constant;
+	Node	   *least = taken_from_least(s, e, &constant);
+	pe_sight_comparison *length = pe_sight_written(s, least != NULL ? least : e);
+	const pe_public_open *column;
+	char	   *text;
+
+	if (length == NULL || !length->is_length)
+		return NULL;
+	column = measured_column(s, linitial(length->written));
+	most = Min(least != NULL ? constant : most, most_characters(column));
+	tell_longer(s, column, most);
+	text = psprintf("length(%s, %d)", length->left, most);
+	return least != NULL && !column->is_there ? psprintf("coalesce(%s, %d)", text, constant) : text;
 }
 
 /* ------------------------------------------------------------------

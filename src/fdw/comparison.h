@@ -18,6 +18,13 @@
  */
 extern void pe_comparison_find_pattern(pe_sight *sight, Node *expression);
 
+/*
+ * Finds likewise that an expression is the length of an open column; and the text of such a length, and of
+ * the lesser one of it and a constant, in the language of formulas; NULL: it is another expression.
+ */
+extern void pe_comparison_find_length(pe_sight *sight, Node *expression);
+extern char *pe_comparison_length_text(pe_sight *sight, Node *expression);
+
 /* The condition that an expression of two columns, or LIKE, has this truth; NULL: it is no comparison that rows are asked. */
 extern pe_condition *pe_comparison_condition(pe_sight *sight, Node *expression, pe_truth truth);
 

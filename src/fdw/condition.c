@@ -486,8 +486,9 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 		return of_test(s, (BooleanTest *) e, truth, within, what);
 	c = pe_comparison_condition(s, e, truth);
 	if (c == NULL && bms_membership(attributes) == BMS_SINGLETON)
-		pe_refuse_translation(psprintf("%s that has LIKE of an open column within an expression", what),
-							  "Join tests by AND, OR and NOT, and count each side by FILTER.");
+		pe_refuse_translation(psprintf("%s by an expression of a column whose values nobody has listed", what),
+							  "Such a column is tested by =, <>, IN, LIKE and IS NULL, and these are joined by AND, OR "
+							  "and NOT.");
 	if (c == NULL)
 		pe_refuse_translation(psprintf("%s that compares several columns with each other", what),
 							  "Compare two columns of one kind of type, as in a < b + 7, or single columns with "

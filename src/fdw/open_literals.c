@@ -157,6 +157,7 @@ find_comparisons(Node *e, void *argument)
 	if (e == NULL)
 		return false;
 	pe_comparison_find_pattern(f->sight, e);
+	pe_comparison_find_length(f->sight, e);
 	if (IsA(e, OpExpr) || IsA(e, DistinctExpr) || IsA(e, ScalarArrayOpExpr))
 		find_comparison(f, e);
 	else if (IsA(e, NullTest))

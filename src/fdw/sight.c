@@ -261,26 +261,31 @@ attribute_of_column(const pe_sight *s, const Var *var)
 	return a;
 }
 
-/* The number of LIKE of an open column; -1: it is something else. */
-static int
-attribute_of_match(const pe_sight *s, Node *e)
+pe_sight_comparison *
+pe_sight_written(const pe_sight *s, Node *e)
 {
 	ListCell   *cell;
 
 	foreach(cell, s->comparisons)
-		if (list_member(((pe_sight_comparison *) lfirst(cell))->written, e))
-			return s->declared->attributes + foreach_current_index(cell);
-	return -1;
+	{
+		pe_sight_comparison *c = lfirst(cell);
+
+		if (list_member(c->written, e))
+			return c;
+	}
+	return NULL;
 }
 
 static bool
 see(Node *e, void *argument)
 {
 	seeing	   *seen = argument;
-	int			match = seen->matches && e != NULL && IsA(e, OpExpr) ? attribute_of_match(seen->sight, e) : -1;
+	const pe_sight *s = seen->sight;
+	pe_sight_comparison *written = seen->matches && e != NULL && (IsA(e, OpExpr) || IsA(e, FuncExpr))
+		? pe_sight_written(s, e) : NULL;
 
-	if (match >= 0)
-		seen->found = bms_add_member(seen->found, match);
+	if (written != NULL)
+		seen->found = bms_add_member(seen->found, s->declared->attributes + written->place);
 	else if (e != NULL && IsA(e, Var))
 		seen->found = bms_add_member(seen->found, attribute_of_column(seen->sight, (Var *) e));
 	else

@@ -39,9 +39,11 @@ typedef struct pe_sight_comparison
 	char	   *left;
 	char	   *right;			/* of a pattern: its text */
 	bool		has_order;
+	int			place;			/* among them */
 	bool		folded;			/* ILIKE */
 	bool		is_long;		/* of a pattern: values may be longer than what is matched */
-	List	   *written;		/* of a pattern: the expressions that are matches with it */
+	bool		is_length;		/* it is no condition but the length of an open column, of formulas */
+	List	   *written;		/* of a pattern, or a length: the expressions that it stands for */
 	pe_public_attribute attribute;
 } pe_sight_comparison;
 
@@ -108,9 +110,13 @@ extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 
 /*
  * The same of a condition, in which LIKE of an open column is an attribute of
- * its own: its number is not below that of the declared ones.
+ * its own, and of a sum, in which its length is: their numbers are not below
+ * those of the declared ones.
  */
 extern Bitmapset *pe_sight_tested(const pe_sight *sight, Node *expression);
+
+/* What such an expression stands for; NULL: it is another one. */
+extern pe_sight_comparison *pe_sight_written(const pe_sight *sight, Node *expression);
 
 /* The attribute of this name, or a PE_COLUMN_ value. */
 extern int	pe_sight_column_of_name(const pe_public_dataset *declared, const char *name);
