@@ -175,7 +175,7 @@ find_literal(void *context, const pe_declared *found, const pe_literal *literal,
 	return true;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, find_literal, NULL};
+static const pe_literal_source source = {NULL, find_attribute, find_literal, NULL, NULL};
 
 /* Parses a copy in memory of exactly its size. */
 static bool
