@@ -68,8 +68,8 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
     RETURN concat_ws(' ', SQLSTATE, SQLERRM, nullif(hint, ''));
 END $$;
-SELECT aggregate, pg_temp.asked(aggregate) FROM unnest('{"avg(length(url))","sum(length( url ) + length(there))","sum(coalesce(length(url), 3))","sum(length(kind))","count(length(url))","var(length(url))","sum(length(padded))","sum(length(width))",
-    "sum(length(nobody))","sum(length(url, 0))","sum(length(url, 1025))","sum(length(url, x))","sum(least(length(url), 7))","sum(length(url)","sum(length)","avg(length(url)) FILTER (WHERE url LIKE ''a%'')","corr(length(url), width)"}'::text[]) aggregate;
+SELECT aggregate, pg_temp.asked(aggregate) FROM unnest('{"avg(length(url))","sum(length( url ) + length(there))","sum(coalesce(length(url), 3))","count(length(url))","var(length(url))","sum(length(padded))","sum(length(width))",
+    "sum(length(nobody))","sum(length(kind))","sum(length(url, 0))","sum(length(url, 1025))","sum(length(url, x))","sum(least(length(url), 7))","sum(length(url)","sum(length)","avg(length(url)) FILTER (WHERE url LIKE ''a%'')","corr(length(url), width)"}'::text[]) aggregate;
 SELECT estimate BETWEEN 16000 AND 17500 AS right FROM dp.aggregate('hits', '{"sum(length(url, 7))"}', epsilon => 900);
 SELECT estimate BETWEEN 16500 AND 18100 AS right FROM dp.aggregate('hits', '{"sum(coalesce(length(url, 7), 1.5))"}', epsilon => 900);
 -- one charge, whichever way it is asked

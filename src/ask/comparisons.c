@@ -525,6 +525,13 @@ find_text(pe_dataset *dataset, const char *name, pe_column **column)
 	return open + count > 0;
 }
 
+/* Whether the owner has opened it: else nobody may look for what its values have in common. */
+static bool
+is_opened(const pe_column *column)
+{
+	return column->bare || column->open;
+}
+
 pe_column *
 pe_measured_text(pe_dataset *dataset, const char *name)
 {
@@ -539,6 +546,12 @@ pe_measured_text(pe_dataset *dataset, const char *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("attribute \"%s\" has type %s, and length is of text and varchar", column->name,
 						format_type_be(column->type))));
+	if (!is_opened(column))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("column \"%s\" of dataset \"%s\" is not open", column->name, dataset->name),
+				 errhint("The owner can open it: dp.add_attribute(%s, %s, open => true).",
+						 quote_literal_cstr(dataset->name), quote_literal_cstr(column->name))));
 	if (!has_characters())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -565,6 +578,9 @@ pe_matched_find(void *reader, const char *name, const pe_literal *given, bool fo
 	if (!is_text(column->type))
 		return fail(error, psprintf("attribute \"%.64s\" has type %s, and LIKE is of text and varchar", column->name,
 									format_type_be(column->type)), "");
+	if (!is_opened(column))
+		return fail(error, psprintf("attribute \"%.64s\" is not open, and LIKE is of open texts", column->name),
+					"Compare it with its levels by IN; the owner can open it by dp.add_attribute with open => true.");
 	if (!is_bytewise(r->dataset, column))
 		return fail(error, "LIKE is not of a collation that is not deterministic", "");
 	if (given->kind != PE_LITERAL_STRING)

@@ -10,8 +10,7 @@
  *		boolean, uuid			a against b
  *		text, varchar, an enum	equal or not, by bytes: their collations are deterministic
  *
- * And patterns of LIKE, of a text or varchar, whether its values are listed or
- * not; ILIKE as under COLLATE "C".
+ * And patterns of LIKE, of a text or varchar that is open; ILIKE as under COLLATE "C".
  *
  * In one form, whichever side was written first: a < b + 7 and b > a - 7 are
  * one request.
@@ -82,8 +81,8 @@ extern char *pe_matched_text(const pe_pattern *pattern);
 extern bool pe_matched_is_text(Oid type);
 
 /*
- * A text or varchar, declared or open, whose values have lengths: 42704 if there is no
- * attribute of this name, 22023 if it is no text, 0A000 in a database of other encodings.
+ * An open text or varchar, whose values have lengths: 42704 if there is no attribute of
+ * this name, 42501 if it is not open, 22023 if it is no text, 0A000 in a database of other encodings.
  */
 extern pe_column *pe_measured_text(pe_dataset *dataset, const char *name);
 
