@@ -339,6 +339,9 @@ is_as_opened(const pe_public_dataset *d, const pe_column *column)
 static bool
 is_as_declared(const pe_public_dataset *d, const pe_column *column)
 {
+	if (column->compared[0] != NULL)
+		return is_as_declared(d, column->compared[0]) &&
+			(column->compared[1] == NULL || is_as_declared(d, column->compared[1]));
 	if (column->bare)
 		return is_as_opened(d, column);
 	for (int i = 0; i < d->attributes; i++)

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
+
 #include "door/comparison_reader.h"
 #include "door/reader.h"
 #include "server/values.h"
@@ -358,11 +360,16 @@ read_key_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 static void
 check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
 {
-	for (int n = 0; n < pe_sums_columns(&acc->summed); n++)
+	int			count = pe_sums_columns(&acc->summed);
+
+	for (int n = 0; n < count; n++)
 	{
-		reader->type[first + n] = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
-		if (!OidIsValid(reader->type[first + n]) || !pe_type_has_bins(reader->type[first + n]))
+		Oid			type = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
+		bool		has_length = n >= count - acc->summed.factors && (type == TEXTOID || type == VARCHAROID);
+
+		if (!OidIsValid(type) || !(pe_type_has_bins(type) || has_length))
 			pe_reader_refuse_type(first + n);
+		reader->type[first + n] = type;
 	}
 }
 

@@ -491,6 +491,9 @@ pe_select_translate(pe_select *s)
 	translate_targets(s);
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
+	/* what WHERE leaves nothing of has no values */
+	if (s->keys != NULL && s->rows == NIL)
+		return;
 	if (s->keys != NULL)
 	{
 		sort_wanted(s);

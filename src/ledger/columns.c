@@ -566,7 +566,7 @@ check_has_cells(const pe_dataset *dataset, const pe_row *row)
 				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"),
 						dataset->name),
 				 errdetail("It is open: dp.keys and dp.bounds may look for its values, predicates may compare it "
-						   "with values by =, <> and IN, and SELECT may group by it."),
+						   "with values by =, <>, IN and LIKE, and SELECT may group by it."),
 				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that "
 						 "dp.keys has found.")));
 }
