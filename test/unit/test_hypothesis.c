@@ -534,12 +534,13 @@ coverage(const double *truth, int count, bool ratio, const pe_noisy *made, int r
 	for (int i = 0; i < rounds; i++)
 	{
 		pe_quotient q;
+		double		average[2];
 
 		noise.draw(&noise, &dice, drawn);
 		for (int k = 0; k < count; k++)
 			value[k] = truth[k] + drawn[k];
 		if (count == 4)
-			pe_contrast_of_averages(&noisy, ratio, &q);
+			pe_contrast_of_averages(&noisy, (double[2]) {-1e6, 1e6}, ratio, &q, average);
 		else if (ratio)
 			pe_contrast_ratio(&noisy, &q);
 		else
@@ -605,6 +606,40 @@ test_common_noise(void **state)
 	pe_noisy_free(&noisy);
 }
 
+/* What averages can be ends where their bounds do; one of no rows is not known. */
+static void
+test_averages_between_bounds(void **state)
+{
+	const double bounds[2] = {20, 80};
+	pe_noisy	noisy;
+	pe_quotient q;
+	double		average[2];
+
+	(void) state;
+	pe_noisy_init(4, false, 0, &noisy);
+	memcpy(noisy.value, (double[4]) {7900, 100, 45, 0.3}, sizeof(double[4]));
+	noisy.half[0] = noisy.half[1] = 1.96;
+	for (int i = 0; i < 4; i++)
+		noisy.covariance[i * 5] = i % 2 == 0 ? 2500 : 1;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(isnan(q.estimate) && q.lower == -60 && q.upper == 60);
+	assert_true(fabs(average[0] - 79) < 1e-12 && isnan(average[1]));
+	pe_contrast_of_averages(&noisy, bounds, true, &q, average);
+	assert_true(isnan(q.estimate) && q.lower == 0.25 && q.upper == 4);
+	pe_contrast_of_averages(&noisy, (double[2]) {-80, -20}, true, &q, average);
+	assert_true(q.lower == 0.25 && q.upper == 4 && average[0] == -20);
+	pe_contrast_of_averages(&noisy, (double[2]) {0, 80}, true, &q, average);
+	assert_true(isinf(q.lower) && isinf(q.upper));
+	/* estimates beyond the bounds */
+	noisy.value[3] = 3;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(average[1] == 20 && q.estimate <= 60 && q.lower >= -60 && q.upper <= 60);
+	noisy.value[3] = 100;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(average[1] == 20 && q.estimate == 60 && q.upper == 60 && q.lower > 50);
+	pe_noisy_free(&noisy);
+}
+
 int
 main(void)
 {
@@ -620,6 +655,7 @@ main(void)
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_p_value_repeats),
 		cmocka_unit_test(test_contrast),
+		cmocka_unit_test(test_averages_between_bounds),
 		cmocka_unit_test(test_common_noise),
 	};
 
