@@ -280,6 +280,8 @@ static const trial trials[] = {
 	{INDEPENDENCE, {2, 4, 500, 1, false, false, 0}, 0.2}, {INDEPENDENCE, {2, 4, 1000, 0.1, true, true, 0}, 0.4},
 	{INDEPENDENCE, {2, 4, 10000, 1, false, true, 0}, 0.05}, {INDEPENDENCE, {4, 4, 1000, 1, true, false, 0}, 0.2},
 	{INDEPENDENCE, {4, 4, 1000, 10, false, true, 0}, 0.2}, {INDEPENDENCE, {4, 4, 10000, 0.1, false, false, 0}, 0.2},
+	{INDEPENDENCE, {4, 4, 100, 10, true, true, 0}, 0.3}, {INDEPENDENCE, {4, 4, 100, 10, false, true, 0}, 0.3},
+	{INDEPENDENCE, {4, 4, 50, 10, false, true, 0}, 0.3}, {INDEPENDENCE, {2, 2, 50, 10, true, true, 0}, 0.3},
 	{PROPORTIONS, {2, 2, 100, 1, true, false, 0}, 0.3}, {PROPORTIONS, {2, 2, 500, 1, false, true, 0}, 0.2},
 	{PROPORTIONS, {2, 2, 1000, 1, false, false, 0}, 0.1}, {PROPORTIONS, {2, 2, 10000, 0.1, true, false, 0}, 0.05},
 	{TREND, {2, 4, 1000, 0.1, false, true, 0}, 0.4}, {TREND, {2, 4, 1000, 1, false, true, 0}, 0.2},
@@ -304,7 +306,7 @@ static void
 try(const trial *t)
 {
 	bool		exact = is_exact_kind(t->kind);
-	long		count = sample ? 1000 : exact ? 50000 : t->kind == MEANS ? 5000 : 20000;
+	long		count = sample ? 1000 : exact || t->kind == MEANS ? 50000 : 20000;
 	long		fewer = count / 10;
 	double		room = exact && !sample ? 0 : 5 * sqrt(LEVEL * (1 - LEVEL) / (double) count);
 	setting		wrong = t->setting;
