@@ -128,7 +128,7 @@ table_probabilities(const setting *s, double *p)
 
 #define MEANS_MOST 100
 
-/* Sums of a number that is beta distributed on [-100, 100], the mean of the second group moved. */
+/* Sums of a number that is beta distributed on [-100, 100], those of the second group moved. */
 static void
 draw_sums(const setting *s, pe_dice *dice, double *count)
 {
@@ -141,8 +141,8 @@ draw_sums(const setting *s, pe_dice *dice, double *count)
 		for (int i = 0; i < rows; i++)
 		{
 			double		x = pe_dice_gamma(dice, s->skewed ? 1 : 3);
-			double		u = rint((2 * x / (x + pe_dice_gamma(dice, 3)) - 1) * MEANS_MOST
-								 * (1 - 0.1 * s->effect * (g == 1)));
+			double		beta = x / (x + pe_dice_gamma(dice, 3));
+			double		u = fmax(rint((2 * beta - 1) * MEANS_MOST) - 4 * s->effect * (g == 1), -MEANS_MOST);
 
 			sum += u;
 			squares += u * u;

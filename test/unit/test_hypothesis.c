@@ -490,6 +490,26 @@ test_level(void **state)
 	assert_true(level(2, 2, 1000, 20, false, true) > 0.15);	/* the test that sees no noise */
 }
 
+/* What is expected of a cell counts for no less than a third of its noise. */
+static void
+test_rare_cell(void **state)
+{
+	static const double count[] = {970, 10, 18, 2};
+	static const double expected[] = {.98 * 988, .98 * 12, .02 * 988, .02 * 12};
+	pe_table_noise noise;
+	pe_noisy_table of = {2, 2, count, &noise};
+	pe_test_result r;
+	double		sum = 0;
+
+	(void) state;
+	make_noise(4, 3, false, &noise);
+	pe_test_independence(&of, &(pe_bootstrap) {99, {1, 2}}, &r);
+	for (int k = 0; k < 4; k++)
+		sum += pow(count[k] - expected[k], 2) / (fmax(expected[k], 1) + 9);
+	assert_true(fabs(r.statistic - sum) < 1e-9);
+	pe_table_noise_free(&noise);
+}
+
 /* A p-value is the same for the same seed, and another one for another. */
 static void
 test_p_value_repeats(void **state)
@@ -654,6 +674,7 @@ main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_p_value_repeats),
+		cmocka_unit_test(test_rare_cell),
 		cmocka_unit_test(test_contrast),
 		cmocka_unit_test(test_averages_between_bounds),
 		cmocka_unit_test(test_common_noise),
