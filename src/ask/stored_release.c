@@ -457,30 +457,43 @@ pe_release_reply(pe_release *r, const char *text)
  * ------------------------------------------------------------------
  */
 
-static void
+static void __attribute__((noreturn))
 refuse_counts(int64 id)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("release " INT64_FORMAT " has no aggregates", id)));
+	pg_unreachable();
 }
 
+/* NULL: it is no measurement.  Inside PE_UNDONE. */
 static pe_stored_aggregates *
-read_aggregates(int64 id)
+restore_aggregates(int64 id)
 {
 	pe_release	row = {.id = id};
 	pe_stored_aggregates *s;
 
-	PE_UNDONE();
 	pe_release_read_row(&row);
 	check_kind(&row);
 	if (row.kind == NULL || strcmp(row.kind, PE_MEASUREMENT) != 0)
-		refuse_counts(id);
+		return NULL;
 	pe_release_check_version(&row);
 	s = pe_aggregation_restored_of(&row, false);
 	pe_release_read_values(&s->release);
+	return s;
+}
+
+/* Likewise; not inside PE_UNDONE. */
+static pe_stored_aggregates *
+read_aggregates(int64 id)
+{
+	pe_stored_aggregates *s;
+
+	PE_UNDONE();
+	s = restore_aggregates(id);
 	PE_END_UNDONE();
-	pe_aggregation_measure(&s->aggregation);
+	if (s != NULL)
+		pe_aggregation_measure(&s->aggregation);
 	return s;
 }
 
@@ -488,8 +501,11 @@ pe_stored_aggregates *
 pe_aggregation_of_release(int64 id)
 {
 	pe_stored_aggregates *s = read_aggregates(id);
-	pe_release *r = &s->release;
+	pe_release *r;
 
+	if (s == NULL)
+		refuse_counts(id);
+	r = &s->release;
 	s->aggregation.min = pe_suppress_rule_of_published(r->dataset);
 	pe_suppress_check_workload(&s->aggregation.min, r->dataset, &s->aggregation.space[0].workload);
 	if (s->aggregation.on_grid)
@@ -517,13 +533,11 @@ pe_stored_aggregates *
 pe_aggregation_table_of_release(int64 id, pe_tabulated *table)
 {
 	pe_stored_aggregates *s = read_aggregates(id);
-	pe_release *r = &s->release;
+	pe_release *r;
 
-	if (!holds_table(&s->aggregation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release " INT64_FORMAT " holds no table of dp.table_one", id),
-				 errhint("dp.table_one(dataset, by, attributes, epsilon => ...) measures one.")));
+	if (s == NULL || !holds_table(&s->aggregation))
+		return NULL;
+	r = &s->release;
 	pe_aggregation_tabulate_release(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies, r->nano,
 									table);
 	return s;
