@@ -17,6 +17,8 @@
 #include "utils/wait_event.h"
 
 #include "server/access.h"
+#include "ledger/anchor_command.h"
+#include "ledger/promotion.h"
 #include "server/settings.h"
 #include "worker/channel.h"
 #include "worker/mailbox.h"
@@ -383,6 +385,54 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 	}
 	pe_reply_read(&answer, reply);
 	pfree(answer.data);
+}
+
+/* A message that changes no budget, and its answer behind the first byte. */
+static void
+exchange_free(const StringInfoData *message, StringInfo answer)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
+	StringInfoData copy = *message;
+	fate		result;
+
+	do
+	{
+		open_channel(deadline, "Nothing was charged.");
+		result = exchange(&copy, answer, NULL);
+	} while (result == WORKER_LEFT);
+	if (result == WORKER_DIED)
+		raise_died("Nothing was charged.");
+	if (pq_getmsgbyte(answer) == PE_ANSWER_ERROR)
+		raise_error(answer);
+}
+
+static void
+ask_for_anchor(const StringInfoData *message, StringInfo answer)
+{
+	StringInfoData whole;
+
+	initStringInfo(&whole);
+	pq_sendbyte(&whole, PE_MESSAGE_ANCHOR);
+	appendBinaryStringInfo(&whole, message->data, message->len);
+	exchange_free(&whole, answer);
+}
+
+static void
+ask_to_settle(void)
+{
+	StringInfoData message;
+	StringInfoData answer;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_SETTLE);
+	exchange_free(&message, &answer);
+}
+
+void
+pe_channel_serve_ledger(void)
+{
+	pe_anchor_ask_worker = ask_for_anchor;
+	pe_promotion_ask = ask_to_settle;
 }
 
 /* EXPLAIN is free, and evaluates functions of users, which may ask. */
