@@ -140,13 +140,19 @@ go_on(const frozen *f, const pe_anchor_link *known)
 	return pe_lineage_record(dataset, PE_PROMOTED, text.data);
 }
 
-/* Why a dataset stays frozen: for those who ask, and in the log. */
+/* For those who ask, and in the log. */
 static void
-note_fault(const frozen *f)
+note_reason(const char *what, const char *why)
 {
-	snprintf(reason, sizeof(reason), "%s", f->fault);
-	ereport(LOG,
-			(errmsg("dataset \"%s\" stays frozen after the promotion: %s", pe_dataset_recall(f->id)->name, f->fault)));
+	snprintf(reason, sizeof(reason), "%s", why);
+	ereport(LOG, (errmsg("%s: %s", what, why)));
+}
+
+static void
+pause_since(TimestampTz start)
+{
+	pause_end = GetCurrentTimestamp();
+	pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
 }
 
 static pe_anchor_link *
@@ -165,7 +171,8 @@ settle(int *links)
 		if (f[i].fault == NULL)
 			known[(*links)++] = go_on(&f[i], &known[i]);
 		else
-			note_fault(&f[i]);
+			note_reason(psprintf("dataset \"%s\" stays frozen after the promotion", pe_dataset_recall(f[i].id)->name),
+						f[i].fault);
 	}
 	return known;
 }
@@ -189,18 +196,14 @@ pe_promotion_settle(int *links)
 		MemoryContext context = MemoryContextSwitchTo(TopMemoryContext);
 		ErrorData  *error = CopyErrorData();
 
-		snprintf(reason, sizeof(reason), "%s", error->message);
+		note_reason("datasets stay frozen after the promotion", error->message);
 		FreeErrorData(error);
 		MemoryContextSwitchTo(context);
-		pause_end = GetCurrentTimestamp();
-		pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
+		pause_since(start);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	if (reason[0] != '\0')
-	{
-		pause_end = GetCurrentTimestamp();
-		pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
-	}
+		pause_since(start);
 	return link;
 }

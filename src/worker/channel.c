@@ -387,8 +387,8 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 	pfree(answer.data);
 }
 
-/* A message that changes no budget, and its answer behind the first byte. */
-static void
+/* A message that changes no budget, and its answer behind the first byte; false: that is an error. */
+static bool
 exchange_free(const StringInfoData *message, StringInfo answer)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
@@ -402,8 +402,7 @@ exchange_free(const StringInfoData *message, StringInfo answer)
 	} while (result == WORKER_LEFT);
 	if (result == WORKER_DIED)
 		raise_died("Nothing was charged.");
-	if (pq_getmsgbyte(answer) == PE_ANSWER_ERROR)
-		raise_error(answer);
+	return pq_getmsgbyte(answer) != PE_ANSWER_ERROR;
 }
 
 static void
@@ -414,9 +413,11 @@ ask_for_anchor(const StringInfoData *message, StringInfo answer)
 	initStringInfo(&whole);
 	pq_sendbyte(&whole, PE_MESSAGE_ANCHOR);
 	appendBinaryStringInfo(&whole, message->data, message->len);
-	exchange_free(&whole, answer);
+	if (!exchange_free(&whole, answer))
+		raise_error(answer);
 }
 
+/* If it fails datasets stay frozen, which is found by who needs them; the worker remembers why. */
 static void
 ask_to_settle(void)
 {
@@ -425,7 +426,7 @@ ask_to_settle(void)
 
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_SETTLE);
-	exchange_free(&message, &answer);
+	(void) exchange_free(&message, &answer);
 }
 
 void
