@@ -377,7 +377,7 @@ recall_or_get(pe_anchor_link *link, int count)
 		link[i] = *find_seen(link[i].relation);
 }
 
-/* anything: what is remembered is replaced, whatever it is. */
+/* anything: what is remembered is replaced, and need not be known. */
 static void
 put_here(const pe_anchor_link *link, int count, bool anything)
 {

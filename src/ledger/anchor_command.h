@@ -9,7 +9,7 @@
  *				remembers nothing
  *		put		SYSTEM DATABASE TABLE CHARGES HEAD BEFORE, for each table: it remembers all of them,
  *				durably, or none; BEFORE is the head that it must remember until then, - for
- *				nothing, * for whatever there is
+ *				nothing, * for anything
  *
  * It ends with 0 when that is done, with 3 if a put finds another head than BEFORE, and with anything
  * else if it can neither do nor deny it.  It has pg_epsilon.charge_timeout, as the server is configured;
@@ -31,7 +31,7 @@
 /* What messages call it. */
 #define PE_ANCHOR_NAME "the anchor"
 
-/* charges of a table of which nothing is remembered. */
+/* charges of a table if nothing is remembered. */
 #define PE_ANCHOR_NOTHING (-1)
 
 /* Fills in charges and head of each link by its relation.  again: also what the worker remembers is asked anew. */

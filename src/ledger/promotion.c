@@ -65,19 +65,28 @@ pe_promotion_reason(const char *identity, Oid relation)
 	return "Its ledger was written in another cluster, timeline or database.";
 }
 
+/* The identity of a dataset before the OID of its table: as it is now, and a pattern of any timeline. */
+static Datum
+prefix_of_identity(void)
+{
+	return CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u/%u/", GetSystemIdentifier(),
+										(unsigned) GetWALInsertionTimeLine(), MyDatabaseId));
+}
+
+static Datum
+prefix_of_any_timeline(void)
+{
+	return CStringGetTextDatum(psprintf(UINT64_FORMAT "/%%/%u/", GetSystemIdentifier(), MyDatabaseId));
+}
+
 /* Locked; of the anchor's links the relations are filled in. */
 static frozen *
 find_frozen(int *count, pe_anchor_link **link)
 {
 	static pe_statement find = {NULL, "SELECT id, relation_oid, identity, charges, chain_head FROM dp_ledger.dataset "
-		"WHERE cap_id IS NULL AND identity LIKE $1 || '/%/' || $2 || '/' || relation_oid "
-		"AND identity NOT LIKE $1 || '/' || $3 || '/%' ORDER BY id FOR UPDATE SKIP LOCKED", 3,
-	{TEXTOID, TEXTOID, TEXTOID}};
-	Datum		values[3] = {
-		CStringGetTextDatum(psprintf(UINT64_FORMAT, GetSystemIdentifier())),
-		CStringGetTextDatum(psprintf("%u", MyDatabaseId)),
-		CStringGetTextDatum(psprintf("%u", (unsigned) GetWALInsertionTimeLine()))
-	};
+		"WHERE cap_id IS NULL AND identity LIKE $1 || relation_oid AND identity <> $2 || relation_oid "
+		"ORDER BY id FOR UPDATE SKIP LOCKED", 2, {TEXTOID, TEXTOID}};
+	Datum		values[2] = {prefix_of_any_timeline(), prefix_of_identity()};
 	frozen	   *found;
 	bool		isnull;
 
@@ -108,19 +117,13 @@ fault_of(const frozen *f, const pe_anchor_link *known)
 	return pe_anchor_differs(f->id, f->charges, f->head, known, PE_ANCHOR_NAME);
 }
 
-/* A dataset whose cap it has, too. */
+/* The dataset, and those that share its cap. */
 static void
 place(const frozen *f)
 {
-	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET identity = pg_catalog.split_part(identity, '/', 1) "
-		"|| '/' || $2 || '/' || pg_catalog.split_part(identity, '/', 3) || '/' || pg_catalog.split_part(identity, '/', 4) "
-		"WHERE coalesce(cap_id, id) = $1 AND pg_catalog.split_part(identity, '/', 1) = pg_catalog.split_part($3, '/', 1) "
-		"AND pg_catalog.split_part(identity, '/', 3) = pg_catalog.split_part($3, '/', 3)", 3,
-	{INT8OID, TEXTOID, TEXTOID}};
-	Datum		values[3] = {
-		Int64GetDatum(f->id), CStringGetTextDatum(psprintf("%u", (unsigned) GetWALInsertionTimeLine())),
-		CStringGetTextDatum(f->identity)
-	};
+	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET identity = $3 || relation_oid "
+		"WHERE coalesce(cap_id, id) = $1 AND identity LIKE $2 || relation_oid", 3, {INT8OID, TEXTOID, TEXTOID}};
+	Datum		values[3] = {Int64GetDatum(f->id), prefix_of_any_timeline(), prefix_of_identity()};
 
 	pe_access_write(&update, values, NULL);
 }

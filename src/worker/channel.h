@@ -51,7 +51,7 @@ extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request
 extern int64 pe_channel_keep(StringInfo message);
 
 /*
- * For the processes that have the whole library: whatever the ledger has the worker do, the
+ * For the processes that have the whole library: what the ledger has the worker do, the
  * anchor's command (anchor_command.h) and what follows a promotion (promotion.h), is asked over
  * the channel.
  */

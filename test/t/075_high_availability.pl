@@ -162,8 +162,8 @@ SKIP:
 		my ($ann, $pid, $before) = @_;
 
 		ok(reaches_quantum($primary, $pid, $before->{charges}, 'people'), 'before the store: the noise is drawn');
+		$primary->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.time_quantum});
 	});
-	$primary->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.time_quantum});
 }
 fallen('after the store', 1, 1, $fresh, sub {
 	like((session_finish($_[0]))[0], qr/^2$/m, 'after the store: it is answered');
