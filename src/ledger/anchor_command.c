@@ -129,7 +129,7 @@ spawn(process *p, char **word)
 	return error;
 }
 
-/* The end for this process is *mine and never waits; the command closes both where it is not told to keep one. */
+/* The end for this process, *mine, never waits; the command has its own as its input or output alone. */
 static void
 make_pipe(int *mine, int *its, bool reading)
 {
