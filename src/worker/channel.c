@@ -165,6 +165,9 @@ raise_nobody(pe_posting posting, int starts, const char *state)
 	pg_unreachable();
 }
 
+/* So many workers that did not stay are enough for a session that is ended meanwhile. */
+#define MOST_STARTS 5
+
 /* Hands a new channel to a worker, starting one if there is none; 53400 if that fails until the deadline. */
 static void
 find_worker(TimestampTz deadline, const char *state)
@@ -183,7 +186,8 @@ find_worker(TimestampTz deadline, const char *state)
 
 		if (posting == PE_POSTED)
 			return;
-		if (GetCurrentTimestamp() >= deadline)
+		/* while the server stops no worker starts any more: it need not wait for sessions that want to store */
+		if (GetCurrentTimestamp() >= deadline || (ProcDiePending && starts > MOST_STARTS))
 			raise_nobody(posting, starts, state);
 		/* a second worker that finds the first leaves at once, so a race to start one is harmless */
 		if (posting == PE_NOBODY && !is_running(started))

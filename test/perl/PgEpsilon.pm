@@ -85,7 +85,7 @@ sub follower
 	return $standby;
 }
 
-# anchor_keeper: what pg_epsilon.anchor_command can be, `command`, in a directory of its own: the reference script with its
+# anchor_keeper: what pg_epsilon.anchor_command can be, `command`, in a directory of its own: the reference `script` with its
 # `store`, behind one that notes in `log` with how many words it was called, the verb and by whom, and does what keeper_mode says
 sub anchor_keeper
 {
@@ -113,6 +113,7 @@ printf '%s\\n' "\$lines" | exec $script "\$@"
 END
 	chmod 0755, $keeper{wrapper} or die "chmod: $!";
 	$keeper{command} = "$keeper{wrapper} $keeper{store}";
+	$keeper{script} = $script;
 	$keeper{seen} = 0;
 	keeper_mode(\%keeper, 'works');
 	return \%keeper;

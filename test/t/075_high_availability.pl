@@ -2,7 +2,7 @@
 # cancelled meanwhile stays charged and draws nothing, and a promotion whose ledger has what the anchor remembers freezes nothing.
 #
 #   SWITCHOVERS=n   how many [3]; the primary of every third one is killed
-#   CHARGES=n       in each of them, at least [30]
+#   CHARGES=n       in each of them, at least [20]
 use strict;
 use warnings FATAL => 'all';
 
@@ -13,7 +13,7 @@ use Test::More;
 use PgEpsilon;
 
 my $switchovers = $ENV{SWITCHOVERS} // 3;
-my $charges = $ENV{CHARGES} // 30;
+my $charges = $ENV{CHARGES} // 20;
 my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000002, fresh => true)};
 my $slow = q{SELECT count(*) FROM dp.histogram('people', 'note', rho => 0.000002, fresh => true)};
 my $whole = 't|every charge is what was written, and what is spent is their sum';
@@ -162,7 +162,7 @@ SKIP:
 		my ($ann, $pid, $before) = @_;
 
 		ok(reaches_quantum($primary, $pid, $before->{charges}, 'people'), 'before the store: the noise is drawn');
-		$primary->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.time_quantum});
+		$primary->safe_psql('postgres', q{SET synchronous_commit = on; ALTER ROLE ann RESET pg_epsilon.time_quantum});
 	});
 }
 fallen('after the store', 1, 1, $fresh, sub {
@@ -184,6 +184,12 @@ sub load
 	return ($run, \$out);
 }
 
+# the reference script without the one around it
+for my $node ($primary, $standby)
+{
+	$node->append_conf('postgresql.conf', "pg_epsilon.anchor_command = '$keeper->{script} $keeper->{store}'");
+	$node->reload;
+}
 my $answered = 0;
 my $start = ledger($primary);
 for my $i (1 .. $switchovers)
