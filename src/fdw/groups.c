@@ -316,10 +316,10 @@ hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grou
 	return hash;
 }
 
-/* Which row of a set a class is in, by a hash table of rows. */
+/* Which row of a set a class is in, by a hash table of rows; the number of rows: a new one. */
 static int32
 row_of_class(const pe_groups *groups, const pe_grouping_set *set,
-			 const pe_grouped_attribute *ga, pe_set_factor *f, int32 class,
+			 const pe_grouped_attribute *ga, const pe_set_factor *f, int32 class,
 			 int32 *table, uint32 mask)
 {
 	uint32		at = hash_of_class(groups, set, ga, class) & mask;
@@ -327,10 +327,7 @@ row_of_class(const pe_groups *groups, const pe_grouping_set *set,
 	while (table[at] >= 0 && !belongs(groups, set, ga, f->sample[table[at]], class))
 		at = (at + 1) & mask;
 	if (table[at] < 0)
-	{
-		table[at] = f->rows++;
-		f->sample[table[at]] = class;
-	}
+		table[at] = f->rows;
 	return table[at];
 }
 
@@ -338,7 +335,9 @@ static void
 find_rows(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, pe_set_factor *f)
 {
 	int			all;
-	bool		each = looking(groups, set, ga->attribute, &all) == all;
+	int			in_set = looking(groups, set, ga->attribute, &all);
+	bool		each = in_set == all;
+	bool		none = in_set == 0 && !bms_is_member(ga->attribute, groups->filters);
 	uint32		mask = pg_nextpower2_32(2 * ga->classes) - 1;
 	int32	   *table = palloc((mask + 1) * sizeof(int32));
 
@@ -348,10 +347,12 @@ find_rows(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_
 	f->left = palloc0(ga->classes * sizeof(bool));
 	for (int32 class = 0; class < ga->classes; class++)
 	{
-		if (each)
+		int32		row = each ? class : none ? 0 : row_of_class(groups, set, ga, f, class, table, mask);
+
+		f->row_of[class] = row;
+		if (row == f->rows)
 			f->sample[f->rows++] = class;
-		f->row_of[class] = each ? class : row_of_class(groups, set, ga, f, class, table, mask);
-		f->left[f->row_of[class]] |= ga->left[class];
+		f->left[row] |= ga->left[class];
 		CHECK_FOR_INTERRUPTS();
 	}
 	pfree(table);
@@ -576,9 +577,12 @@ pe_groups_row(const pe_groups *groups, int set, int32 row, int32 *class)
 	{
 		const pe_set_factor *f = &groups->set[set].factor[a];
 
-		class[a] = f->sample[row % f->rows];
-		left = left && f->left[row % f->rows];
-		row /= f->rows;
+		int32		rest = f->rows > 1 ? row / f->rows : row;	/* most have one: no division */
+
+		row -= rest * f->rows;
+		class[a] = f->sample[row];
+		left = left && f->left[row];
+		row = rest;
 	}
 	return left;
 }
