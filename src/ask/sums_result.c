@@ -1592,14 +1592,16 @@ has_same_noise(const reading *r, int i, int32 one, int32 other)
 
 	if (is_of_ranks(r->g, i) || r->g->source[i].of_all)
 		return true;
-	if (has_total(r->g, i) && s->total_covariance[one] != s->total_covariance[other])
+	if (r->total != NULL && has_total(r->g, i) && s->total_covariance[one] != s->total_covariance[other])
 		return false;
 	if (query_of != NULL && (query_of[one] < 0 || query_of[other] < 0))
 		return query_of[one] == query_of[other];
 	one = query_of != NULL ? query_of[one] : one;
 	other = query_of != NULL ? query_of[other] : other;
-	return memcmp(s->variance + (size_t) one * rows, s->variance + (size_t) other * rows, rows * sizeof(double)) == 0 &&
-		(size == 0 || memcmp(by->part + one * size, by->part + other * size, size * sizeof(double)) == 0);
+	for (int32 k = 0; k < rows; k++)
+		if (s->variance[one * rows + k] != s->variance[other * rows + k])
+			return false;
+	return size == 0 || memcmp(by->part + one * size, by->part + other * size, size * sizeof(double)) == 0;
 }
 
 /* Groups that are measured alike have the same errors at reference values: the first of them is looked at. */

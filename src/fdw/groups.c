@@ -380,9 +380,19 @@ find_set(pe_groups *groups, pe_grouping_set *set)
 	int64		rows = 1;
 
 	set->factor = palloc0(Max(groups->attributes, 1) * sizeof(pe_set_factor));
+	set->varies = palloc(Max(groups->attributes, 1) * sizeof(int));
+	set->class = palloc0(Max(groups->attributes, 1) * sizeof(int32));
+	set->left = true;
 	for (int a = 0; a < groups->attributes; a++)
 	{
 		find_rows(groups, set, &groups->attribute[a], &set->factor[a]);
+		if (set->factor[a].rows != 1)
+			set->varies[set->varying++] = a;
+		else
+		{
+			set->class[a] = set->factor[a].sample[0];
+			set->left &= set->factor[a].left[0];
+		}
 		rows = pe_size_times(rows, set->factor[a].rows);
 		check_rows(groups, rows);
 	}
@@ -569,20 +579,19 @@ pe_groups_workload(const pe_sight *s, const pe_groups *groups)
  */
 
 bool
-pe_groups_row(const pe_groups *groups, int set, int32 row, int32 *class)
+pe_groups_row(const pe_groups *groups, int number, int32 row, int32 *class)
 {
-	bool		left = true;
+	const pe_grouping_set *set = &groups->set[number];
+	bool		left = set->left;
 
-	for (int a = groups->attributes - 1; a >= 0; a--)
+	memcpy(class, set->class, groups->attributes * sizeof(int32));
+	for (int i = set->varying - 1; i >= 0; i--)
 	{
-		const pe_set_factor *f = &groups->set[set].factor[a];
+		const pe_set_factor *f = &set->factor[set->varies[i]];
 
-		int32		rest = f->rows > 1 ? row / f->rows : row;	/* most have one: no division */
-
-		row -= rest * f->rows;
-		class[a] = f->sample[row];
-		left = left && f->left[row];
-		row = rest;
+		class[set->varies[i]] = f->sample[row % f->rows];
+		left = left && f->left[row % f->rows];
+		row /= f->rows;
 	}
 	return left;
 }
