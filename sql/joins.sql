@@ -253,6 +253,8 @@ CREATE TEMP TABLE hints AS SELECT two.hint_of('SELECT order_id, customer_id, max
 GRANT SELECT ON hints TO PUBLIC;
 SELECT ask('SELECT c.customer_id, count(*) FROM customers c, orders o WHERE o.customer_id = c.customer_id AND o.order_id IN (SELECT order_id FROM lines GROUP BY order_id HAVING sum(quantity) > 5) GROUP BY 1');
 SELECT ask('SELECT count(*) FROM orders WHERE customer_id IN (SELECT customer_id + 1 FROM orders GROUP BY 1)');
+SELECT ask('SELECT count(*) FROM orders JOIN (SELECT order_id FROM lines GROUP BY order_id) l USING (order_id)');
+SELECT ask('SELECT count(*) FROM orders JOIN (SELECT order_id FROM lines GROUP BY order_id, tier) l USING (order_id)');
 SELECT ask('SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id LIMIT 1)');
 SELECT ask('SELECT count(*) FROM orders WHERE order_id NOT IN (SELECT order_id FROM lines GROUP BY order_id)');
 SELECT ask('SELECT country FROM customers WHERE customer_id IN (SELECT customer_id FROM orders GROUP BY customer_id)');

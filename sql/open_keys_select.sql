@@ -92,7 +92,7 @@ SELECT truth($$SELECT count(*), count(DISTINCT person) FROM visits WHERE page = 
 -- the same predicates, in any front
 SELECT label, round(estimate::numeric) AS estimate FROM dp.histogram('hits', '{kind}', predicate => $$referer IN ('r2', 'r1') AND NOT url = 'https://x.test/1'$$, rho => 100) ORDER BY 1;
 SELECT truth($$SELECT kind, count(*) FROM hits WHERE referer IN ('r2', 'r1') AND NOT url = 'https://x.test/1' GROUP BY kind ORDER BY kind$$);
-SELECT aggregate, round(estimate::numeric, 0) AS estimate FROM dp.aggregate('hits', '{count(*),"sum(width) where (code = 1e2)"}', predicate => $$day = '2026-01-02' OR price IS NULL$$, rho => 1000);
+SELECT aggregate, round(estimate::numeric, 0) AS estimate FROM dp.aggregate('hits', '{count(*),"sum(width) where (code = 1e2)"}', predicate => $$day = '2026-01-02' OR price IS NULL$$, rho => 20000);
 SELECT truth($$SELECT count(*), sum(width) FILTER (WHERE code = 100) FROM hits WHERE day = '2026-01-02' OR price IS NULL$$);
 
 -- Several open columns, and groups of declared ones beside them, are one key: the combinations that enough rows have

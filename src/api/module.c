@@ -9,6 +9,7 @@
 #include "owner/changes.h"
 #include "base/linalg.h"
 #include "worker/mailbox.h"
+#include "server/activity.h"
 #include "server/settings.h"
 
 PG_MODULE_MAGIC;
@@ -20,6 +21,7 @@ _PG_init(void)
 {
 	pe_settings_define();
 	pe_resident_init();
+	pe_activity_init();
 	pe_changes_init();
 	if (!pe_la_single_thread())
 		ereport(WARNING,

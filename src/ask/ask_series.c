@@ -21,6 +21,7 @@
 #include "ledger/chain.h"
 #include "ledger/time.h"
 #include "server/access.h"
+#include "server/activity.h"
 #include "server/settings.h"
 #include "server/shim.h"
 
@@ -693,9 +694,12 @@ pe_serial_measure(pe_serial *s, int period)
 {
 	pe_charge_reply reply = {0};
 
+	PE_ACTIVE();
+	pe_activity_dataset(s->asked->dataset->id);
 	PE_UNDONE();
 	measure_period(s, period, &reply);
 	PE_END_UNDONE();
+	PE_END_ACTIVE();
 	tell_cost(s, &reply);
 	if (reply.values != s->kind->values(s))
 		pe_serial_refuse_damaged(s);

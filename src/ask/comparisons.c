@@ -262,8 +262,8 @@ pe_compared_interval(const Interval *interval, bool of_timestamptz, int64 *micro
 static bool
 fail(pe_text_error *error, const char *message, const char *hint)
 {
-	strlcpy(error->message, message, sizeof(error->message));
-	strlcpy(error->hint, hint, sizeof(error->hint));
+	snprintf(error->message, sizeof(error->message), "%s", message);
+	snprintf(error->hint, sizeof(error->hint), "%s", hint);
 	return false;
 }
 

@@ -608,9 +608,12 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
  * ------------------------------------------------------------------
  */
 
-/* Of an equality with a column of a sub-select the other side, and the SELECT; NULL: it is another condition. */
+/*
+ * Of an equality with a column of a sub-select the other side, and the SELECT; NULL: it is another condition.  Joined by
+ * an inner join it has a row for each value: so IN is planned where groups are unique, from 17 on.
+ */
 static List *
-lookup_of(PlannerInfo *root, const OpExpr *test, int select)
+lookup_of(PlannerInfo *root, const OpExpr *test, int select, bool is_in)
 {
 	RangeTblEntry *table = planner_rt_fetch(select, root);
 	char	   *name = IsA(test, OpExpr) && list_length(test->args) == 2 ? get_opname(test->opno) : NULL;
@@ -622,7 +625,8 @@ lookup_of(PlannerInfo *root, const OpExpr *test, int select)
 	{
 		const Var  *column = list_nth(test->args, side);
 
-		if (!IsA(column, Var) || column->varno != select || column->varattno <= 0)
+		if (!IsA(column, Var) || column->varno != select || column->varattno <= 0 ||
+			!(is_in || query_is_distinct_for(table->subquery, list_make1_int(column->varattno), list_make1_oid(test->opno))))
 			continue;
 		text = pe_sql_grouped_select(table->subquery, column->varattno);
 		return text != NULL ? list_make2(list_nth(test->args, 1 - side), makeString(text)) : NULL;
@@ -638,7 +642,7 @@ take_lookup(PlannerInfo *root, pe_join_tree *tree, int select, List **lookups)
 	List	   *lookup = NIL;
 	ListCell   *cell;
 
-	if (planner_rt_fetch(select, root)->rtekind != RTE_SUBQUERY || !list_member_int(tree->looked_up, select))
+	if (planner_rt_fetch(select, root)->rtekind != RTE_SUBQUERY)
 		return false;
 	foreach(cell, tree->where)
 	{
@@ -647,7 +651,7 @@ take_lookup(PlannerInfo *root, pe_join_tree *tree, int select, List **lookups)
 			where = lappend(where, lfirst(cell));
 			continue;
 		}
-		lookup = lookup == NIL ? lookup_of(root, lfirst(cell), select) : NIL;
+		lookup = lookup == NIL ? lookup_of(root, lfirst(cell), select, list_member_int(tree->looked_up, select)) : NIL;
 		if (lookup == NIL)
 			return false;
 	}

@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "common/int.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 
