@@ -179,6 +179,7 @@ typedef struct numbered_text
 {
 	char	   *text;
 	int			number;
+	bool		is_linear;
 } numbered_text;
 
 static int
@@ -186,7 +187,7 @@ compare_texts(const void *a, const void *b)
 {
 	const numbered_text *one = a;
 	const numbered_text *other = b;
-	int			order = pe_aggregate_text_is_linear(other->text) - pe_aggregate_text_is_linear(one->text);
+	int			order = other->is_linear - one->is_linear;
 
 	return order != 0 ? order : strcmp(one->text, other->text);
 }
@@ -209,7 +210,11 @@ sort_wanted(pe_select *s)
 	int		   *place = palloc(Max(count, 1) * sizeof(int));
 
 	for (int i = 0; i < count; i++)
-		sorted[i] = (numbered_text) {list_nth(s->wanted.texts, i), i};
+	{
+		char	   *text = list_nth(s->wanted.texts, i);
+
+		sorted[i] = (numbered_text) {text, i, pe_aggregate_text_is_linear(text)};
+	}
 	qsort(sorted, count, sizeof(*sorted), compare_texts);
 	s->wanted.texts = NIL;
 	for (int i = 0; i < count; i++)
