@@ -275,7 +275,7 @@ find_column(pe_dataset *dataset, const pe_compared_text *given, int side, pe_col
 	char	   *name = pstrdup(given->name[side]);
 	int			count = 1;
 
-	*found = pe_columns_find(dataset, &name, &count);
+	*found = pe_columns_find(dataset, &name, &count, NULL, NULL);
 	if (count == 1)
 		return true;
 	error->status = PE_TEXT_NO_ATTRIBUTE;

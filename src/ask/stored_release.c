@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "ask/ask_counts.h"
@@ -20,6 +21,7 @@
 #include "ask/suppress.h"
 #include "ask/tree_release.h"
 #include "server/access.h"
+#include "server/aggregate_options.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
 #include "ledger/strategies.h"
@@ -35,6 +37,28 @@ refuse_release(int64 id)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("release " INT64_FORMAT " does not exist, or is not yours to read", id),
 			 errhint("The view dp.releases lists those that are.")));
+}
+
+/* What its request says besides; it is freed. */
+static void
+take_request(Jsonb *request, pe_release *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(request));	/* outlives pe_access_end */
+	double		cells_per_unit = 0;
+
+	pe_option_take_string(request, "kind", &r->kind);
+	pe_option_take_string(request, "workload", &r->grouping);
+	if (r->grouping != NULL && strcmp(r->grouping, "identity") == 0)
+		r->grouping = NULL;
+	pe_option_take_number(request, "cells_per_unit", &cells_per_unit);
+	r->cells_per_unit = (int) cells_per_unit;
+	r->complete.name = pe_option_strings(request, "complete", &r->complete.names);
+	r->aggregate = pe_option_strings(request, "aggregates", &r->aggregates);
+	r->never_null = pe_option_strings(request, "never_null", &r->never_nulls);
+	r->decimals = pe_option_strings(request, "decimals", &r->decimals_count);
+	r->open = pe_option_strings(request, "open", &r->opens);
+	MemoryContextSwitchTo(old);
+	pfree(request);
 }
 
 void
@@ -54,14 +78,7 @@ pe_release_of_row(uint64 row, pe_release *r)
 	r->method = pe_access_text(row, 10);
 	r->is_dawa = r->method != NULL && strcmp(r->method, "dawa") == 0;
 	r->created = DatumGetTimestampTz(pe_access_datum(row, 11, &isnull));
-	r->kind = pe_access_text(row, 12);
-	r->complete.name = pe_access_texts(row, 13, &r->complete.names);
-	r->aggregate = pe_access_texts(row, 14, &r->aggregates);
-	r->grouping = pe_access_text(row, 15);
-	r->cells_per_unit = (int) pe_access_int64(row, 16);
-	r->never_null = pe_access_texts(row, 17, &r->never_nulls);
-	r->decimals = pe_access_texts(row, 18, &r->decimals_count);
-	r->open = pe_access_texts(row, 19, &r->opens);
+	take_request(DatumGetJsonbP(pe_access_datum(row, 12, &isnull)), r);
 }
 
 /* False if there is none, or its dataset is gone. */
