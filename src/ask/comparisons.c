@@ -275,7 +275,7 @@ find_column(pe_dataset *dataset, const pe_compared_text *given, int side, pe_col
 	char	   *name = pstrdup(given->name[side]);
 	int			count = 1;
 
-	*found = pe_columns_find(dataset, &name, &count);
+	*found = pe_columns_find(dataset, &name, &count, NULL, NULL);
 	if (count == 1)
 		return true;
 	error->status = PE_TEXT_NO_ATTRIBUTE;
@@ -517,12 +517,12 @@ find_text(pe_dataset *dataset, const char *name, pe_column **column)
 {
 	char	   *one = pstrdup(name);
 	int			count = 1;
-	int			open = 0;
+	int			opens = 0;
+	pe_column  *open = palloc(sizeof(*open));
+	pe_column  *declared = pe_columns_find(dataset, &one, &count, open, &opens);
 
-	*column = pe_open_columns_take(dataset, &one, &count, &open);
-	if (open == 0)
-		*column = pe_columns_find(dataset, &one, &count);
-	return open + count > 0;
+	*column = opens > 0 ? open : declared;
+	return opens + count > 0;
 }
 
 /* Whether the owner has opened it: else nobody may look for what its values have in common. */

@@ -787,49 +787,10 @@ pe_columns_show(pe_dataset *dataset, int *count)
 	return shown;
 }
 
-pe_column *
-pe_columns_find(pe_dataset *dataset, char **names, int *count)
+/* row: NULL: nothing is declared of this name. */
+static void
+load_open(pe_dataset *dataset, const char *name, const pe_row *row, pe_column *column)
 {
-	List	   *rows = NIL;
-
-	for (int i = 0; i < *count; i++)
-	{
-		pe_row	   *row = find_attribute(dataset, names[i]);
-
-		if (row == NULL)
-			continue;
-		check_has_cells(dataset, row);
-		rows = lappend(rows, row);
-	}
-	check_points(rows);
-	*count = list_length(rows);
-	return columns_of_rows(dataset, rows);
-}
-
-pe_column *
-pe_open_columns_take(pe_dataset *dataset, char **names, int *count, int *open)
-{
-	pe_column  *columns = palloc0((*count + 1) * sizeof(*columns));
-	int			kept = 0;
-
-	*open = 0;
-	for (int i = 0; i < *count; i++)
-	{
-		pe_row	   *row = find_attribute(dataset, names[i]);
-
-		if (row != NULL && is_bare(row))
-			pe_open_column_load(dataset, names[i], &columns[(*open)++]);
-		else
-			names[kept++] = names[i];
-	}
-	*count = kept;
-	return columns;
-}
-
-void
-pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
-{
-	pe_row	   *row = find_attribute(dataset, name);
 	MemoryContext here = CurrentMemoryContext;
 	pe_access	access;
 
@@ -847,6 +808,36 @@ pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
 	note_used(dataset, (int) pe_row_int64(row, "opened"));
 	pe_access_end(&access);
 	check_declared_columns(dataset);
+}
+
+void
+pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
+{
+	load_open(dataset, name, find_attribute(dataset, name), column);
+}
+
+pe_column *
+pe_columns_find(pe_dataset *dataset, char **names, int *count, pe_column *open, int *opens)
+{
+	List	   *rows = NIL;
+
+	for (int i = 0; i < *count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		if (row == NULL)
+			continue;
+		if (open != NULL && is_bare(row))
+		{
+			load_open(dataset, names[i], row, &open[(*opens)++]);
+			continue;
+		}
+		check_has_cells(dataset, row);
+		rows = lappend(rows, row);
+	}
+	check_points(rows);
+	*count = list_length(rows);
+	return columns_of_rows(dataset, rows);
 }
 
 void
