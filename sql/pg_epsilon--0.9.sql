@@ -1653,43 +1653,48 @@ COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS
 CREATE FUNCTION dp.synthesize(dataset text, attributes text[], target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
-    'measures tables of attributes and of a tree of pairs, which it chooses, for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
+COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
+    'measures tables of attributes and of a tree of pairs, which it chooses (method tree), or of all pairs (full: at most 1048576 cells of all attributes together), for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options of a tree: shares of the cost, edges that are given, root; unit: a column of synthetic units too, whose numbers of rows are rows_per_unit, NULL: what dp.rows_per_unit has measured; the same request again makes the same table, free; nothing computed from the rows has a known error';
 
 CREATE FUNCTION dp.synthesize(dataset text, attributes text, target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
+COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
-CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false)
+CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean) IS
-    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
+COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean, boolean, integer) IS
+    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; unit, rows_per_unit: a column of synthetic units; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text[],
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name) IS
-    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; reads no row and charges nothing';
+COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
+    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; example: public rows with the same columns, total_variation: how far the tables of two attributes are off in the mean of ten synthetic tables made from it, 0 to 1; reads no row of the dataset and charges nothing';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name) IS
+COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
