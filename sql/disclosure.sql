@@ -31,7 +31,7 @@ SELECT refused($$SELECT dp.disclosure('nothing')$$);
 SELECT dp.disclosure(NULL) IS NULL;
 \t off
 SELECT count(*) FROM dp.histogram('d', 'y', epsilon => 0.5);
-SELECT regexp_replace(jsonb_pretty(dp.disclosure('d') - '{registered,software,privacy_unit,cap,time,promises,acts}'::text[]), '(\.\d{6})\d+', '\1', 'g');
+SELECT regexp_replace(jsonb_pretty(dp.disclosure('d') - '{registered,software,privacy_unit,cap,time,promises,acts,deployment}'::text[]), '(\.\d{6})\d+', '\1', 'g');
 -- charges add up to what is spent, which is what dp.spent says
 SELECT (SELECT sum((c ->> 'rho')::numeric) FROM jsonb_array_elements(j -> 'charges') c) = (j #>> '{spent,rho}')::numeric AS sum,
        abs((j #>> '{spent,epsilon}')::float8 / s.epsilon - 1) < 1e-12 AS epsilon, (j #>> '{spent,rho}')::float8 = s.rho AS rho
@@ -55,6 +55,7 @@ CREATE TABLE p (LIKE t);
 SELECT dp.create_dataset('v', 'v', 4, neighbours => 'values', private_column => 'price', max_change => 0.1), dp.create_dataset('p', 'p', 4, accounting => 'pure');
 SELECT d, j -> 'privacy_unit' AS privacy_unit, j -> 'promises' AS promises, j -> 'time' AS "time" FROM unnest('{v,p}'::text[]) d, dp.disclosure(d) j;
 SELECT j -> 'cap' AS cap, j -> 'spent' AS spent FROM dp.disclosure('p') j;
+SELECT d, j -> 'dp_flavor' AS dp_flavor, j -> 'privacy_loss' AS privacy_loss FROM unnest('{v,p}'::text[]) d, LATERAL (SELECT dp.disclosure(d) -> 'deployment' AS j) x;
 -- the table is gone: what was spent stays to be told
 DROP TABLE t;
 SELECT (j #> '{spent,rho}')::float8 > 0 AS spent, j -> 'frozen' AS frozen, j -> 'time' AS "time" FROM dp.disclosure('d') j;

@@ -806,7 +806,34 @@ CREATE VIEW dp_ledger.all_disclosures AS
                 FROM dp_ledger.dataset_table t WHERE t.dataset_id = d.id AND NOT t.is_past), 'max_rows_read', d.max_rows_read,
                'words_of_owner', pg_catalog.jsonb_build_object('keys', d.view_keys, 'functions', d.view_functions, 'never_fails', d.never_fails), 'foreign_keys', 'trusted') END
            || CASE WHEN d.id = p.id AND NOT EXISTS (SELECT FROM dp_ledger.dataset o WHERE o.cap_id = p.id AND NOT o.dropped) THEN '{}' ELSE pg_catalog.jsonb_build_object('cap_shared_by',
-               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END AS disclosure
+               (SELECT pg_catalog.jsonb_agg(o.dataset ORDER BY o.id) FROM dp_ledger.dataset o WHERE p.id IN (o.id, o.cap_id) AND NOT o.dropped)) END
+           || pg_catalog.jsonb_build_object('deployment', pg_catalog.jsonb_build_object(    -- the fields of the registry of deployments; null: the owner's to fill in
+               'product', pg_catalog.jsonb_build_object('name', d.dataset, 'data_curators', NULL, 'intended_use', NULL, 'data_product_type', NULL, 'data_product_region', NULL,
+                   'data_product_sector', NULL, 'description', NULL, 'publication_date', NULL),
+               'dp_flavor', pg_catalog.jsonb_build_object('name', CASE p.accounting WHEN 'gdp' THEN 'Gaussian DP' WHEN 'zcdp' THEN 'Zero-concentrated DP' ELSE 'Pure DP' END,
+                   'input_metric', CASE d.neighbours WHEN 'add_remove' THEN 'units that one table has more' WHEN 'substitute' THEN 'units whose rows differ' ELSE 'change of a number of the private column' END,
+                   'bound_on_input_distance', CASE WHEN d.neighbours = 'values' THEN d.max_change ELSE 1 END,
+                   'output_measure', CASE p.accounting WHEN 'gdp' THEN 'trade-off function of a Gaussian of mean mu' WHEN 'zcdp' THEN 'Renyi divergence of each order, divided by the order' ELSE 'max-divergence' END,
+                   'bound_on_output_distance', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) WHEN 'zcdp' THEN p.rho_limit / 1e9::float8 ELSE p.epsilon END,
+                   'data_domain', (SELECT 'declared attributes: ' || pg_catalog.string_agg(a.attribute, ', ' ORDER BY a.position) FROM dp_ledger.attribute a WHERE a.dataset_id = d.id AND a.until IS NULL),
+                   'unprotected_quantities', 'declared levels, bins and bounds; the number of rows and the size of the table; how long a request takes, in steps of the time quantum'
+                       || CASE WHEN d.neighbours = 'values' THEN '; all columns but the private one' ELSE '' END),
+               'privacy_loss', pg_catalog.jsonb_build_object('privacy_unit', CASE WHEN d.neighbours = 'values' THEN 'Value-level' WHEN d.unit IS NULL THEN 'Row-level' ELSE 'Unit-level: ' || d.unit END,
+                   'privacy_unit_description', CASE WHEN d.neighbours = 'values' THEN pg_catalog.format('column %s, by at most %s, in %s', d.private_column, d.max_change, CASE d.change WHEN 'one' THEN 'one row' ELSE 'all rows' END)
+                       WHEN d.unit IS NULL THEN 'one row, over the whole life of the table'
+                       ELSE pg_catalog.format('all rows with one value of column %s, over the whole life of the table; at most %s of them count', d.unit, d.max_rows) END,
+                   'privacy_parameters', pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('epsilon', p.epsilon, 'delta', k.delta, 'rho', p.rho_limit / 1e9::float8,
+                       'mu', CASE p.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * p.rho_limit) END)),
+                   'privacy_parameters_description', 'the cap of all roles together' || CASE WHEN d.max_blocks IS NULL THEN '' ELSE ', for each block of time' END || '; spent has what was lost so far'),
+               'model', pg_catalog.jsonb_build_object('model_name', 'Central', 'model_name_description', 'the noise is added in the database that holds the rows',
+                   'actors', 'trusted: the owner of the table, superusers and operators of the server; not trusted: roles that ask, alone or together',
+                   'release_type', 'Many releases', 'release_type_description', NULL, 'data_source_type', CASE WHEN d.time_attribute IS NOT NULL OR d.version > 1 THEN 'Dynamic' END,
+                   'data_source_type_description', NULL, 'access_type', 'Interactive', 'access_type_description', 'roles with a budget ask what they choose, one question after the other'),
+               'accounting', pg_catalog.jsonb_build_object('post_processing', 'estimates, intervals, tables and predictions are computed from what was released',
+                   'composition', 'a filter for adaptive composition, by a durable ledger: ' || CASE p.accounting WHEN 'gdp' THEN 'squares of mu add up' WHEN 'zcdp' THEN 'rho adds up' ELSE 'epsilon adds up' END),
+               'implementation', pg_catalog.jsonb_build_object('pre_processing_eda_hyperparameter_tuning', 'none on the rows, as the owner promises: declared_without_rows',
+                   'mechanisms', 'exact discrete noise on integers, from the operating system''s cryptographic source; charges has the methods', 'justification', NULL),
+               'resources', pg_catalog.jsonb_build_object('sources', NULL, 'registry_authors', NULL))) AS disclosure
       FROM dp_ledger.dataset d JOIN dp_ledger.dataset p ON p.id = coalesce(d.cap_id, d.id),
       LATERAL (SELECT CASE WHEN p.accounting = 'pure' THEN 0 ELSE p.delta END AS delta, pg_catalog.trunc(p.delta::numeric * 1e18) AS delta_atto) k
      WHERE NOT d.dropped;
@@ -875,6 +902,49 @@ CREATE FUNCTION dp_internal.visible_models() RETURNS SETOF dp_ledger.all_models
 COMMENT ON FUNCTION dp_internal.visible_models() IS 'the rows of dp.models (used by the view)';
 CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp_internal.visible_models();
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on their datasets; release NULL: fitted without privacy';
+
+-- What runs, and what became of requests: in shared memory, where the library is preloaded.
+CREATE FUNCTION dp_internal.activity() RETURNS TABLE (pid integer, role_oid oid, is_own boolean, dataset_id bigint, phase text, progress text, memory bigint, started timestamptz)
+    AS 'MODULE_PATHNAME', 'pe_sql_activity' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION dp_internal.activity() IS 'requests of all roles that run in this database (used by the view)';
+REVOKE ALL ON FUNCTION dp_internal.activity() FROM PUBLIC;
+CREATE FUNCTION dp_internal.dataset_counts() RETURNS TABLE (dataset_id bigint, charges bigint, replays bigint, refusals bigint, reading_errors bigint, strategies bigint, release_bytes bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_dataset_counts' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION dp_internal.dataset_counts() IS 'what was counted of the datasets of this database (used by the view)';
+REVOKE ALL ON FUNCTION dp_internal.dataset_counts() FROM PUBLIC;
+CREATE FUNCTION dp_internal.is_monitor() RETURNS boolean
+    AS 'MODULE_PATHNAME', 'pe_sql_is_monitor' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_internal.is_monitor() IS 'whether the asking role has the privileges of pg_read_all_stats (used by the views)';
+REVOKE ALL ON FUNCTION dp_internal.is_monitor() FROM PUBLIC;
+
+CREATE VIEW dp_ledger.all_activity AS
+    SELECT a.pid, r.rolname AS role, d.dataset, a.phase, CASE WHEN a.is_own OR o.is_owner THEN a.progress END AS progress, a.memory, a.started
+      FROM dp_internal.activity() a
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.role_oid
+      LEFT JOIN dp_ledger.dataset d ON d.id = a.dataset_id,
+      LATERAL (SELECT coalesce(dp_internal.is_owner(d.identity, d.relation_oid, d.owner), false) AS is_owner) o
+     WHERE a.is_own OR o.is_owner OR dp_internal.is_monitor()
+    OFFSET 0;
+COMMENT ON VIEW dp_ledger.all_activity IS 'what dp_internal.visible_activity reads';
+CREATE FUNCTION dp_internal.visible_activity() RETURNS SETOF dp_ledger.all_activity
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_activity' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION dp_internal.visible_activity() IS 'the rows of dp.activity (used by the view)';
+CREATE VIEW dp.activity WITH (security_barrier) AS SELECT * FROM dp_internal.visible_activity();
+COMMENT ON VIEW dp.activity IS 'requests that run now in this database: your roles'', those on your datasets and, for members of pg_read_all_stats, all, without their progress; no question is shown; needs the library in shared_preload_libraries';
+
+CREATE VIEW dp_ledger.all_counts AS
+    SELECT d.dataset, n.charges, n.replays, n.refusals, CASE WHEN o.is_owner THEN n.reading_errors END AS reading_errors,
+           n.strategies, CASE WHEN o.is_owner THEN n.release_bytes END AS release_bytes
+      FROM dp_internal.dataset_counts() n JOIN dp_ledger.dataset d ON d.id = n.dataset_id,
+      LATERAL (SELECT dp_internal.is_owner(d.identity, d.relation_oid, d.owner) AS is_owner) o
+     WHERE NOT d.dropped AND (o.is_owner OR dp_internal.is_monitor())
+    OFFSET 0;
+COMMENT ON VIEW dp_ledger.all_counts IS 'what dp_internal.visible_counts reads';
+CREATE FUNCTION dp_internal.visible_counts() RETURNS SETOF dp_ledger.all_counts
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_counts' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION dp_internal.visible_counts() IS 'the rows of dp.stat_datasets (used by the view)';
+CREATE VIEW dp.stat_datasets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_counts();
+COMMENT ON VIEW dp.stat_datasets IS 'what became of requests since the server''s start: of your datasets and, for members of pg_read_all_stats, of all; a dataset is listed from its first request on; needs the library in shared_preload_libraries';
 
 COMMENT ON COLUMN dp.datasets.dataset IS 'its name';
 COMMENT ON COLUMN dp.datasets.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
@@ -976,8 +1046,22 @@ COMMENT ON COLUMN dp.models.features IS 'attributes that it predicts from';
 COMMENT ON COLUMN dp.models.role IS 'who fitted it';
 COMMENT ON COLUMN dp.models.release IS 'the paid release; NULL: fitted without privacy';
 COMMENT ON COLUMN dp.models.created IS 'when it was stored';
+COMMENT ON COLUMN dp.activity.pid IS 'process of the session, as in pg_stat_activity';
+COMMENT ON COLUMN dp.activity.role IS 'who asks';
+COMMENT ON COLUMN dp.activity.dataset IS 'the dataset; NULL: not known yet';
+COMMENT ON COLUMN dp.activity.phase IS 'preparing, charging (the ledger is asked), reading (from the charge until the time quantum has passed), storing or answering';
+COMMENT ON COLUMN dp.activity.progress IS 'what the session was last sent in a NOTICE, at most once a second; NULL: nothing, or the request is of another role and the dataset of another owner';
+COMMENT ON COLUMN dp.activity.memory IS 'bytes, as computed before they are taken and before anything is charged; NULL: not computed yet';
+COMMENT ON COLUMN dp.activity.started IS 'when the statement began';
+COMMENT ON COLUMN dp.stat_datasets.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.stat_datasets.charges IS 'charges, those of replays by another budget too';
+COMMENT ON COLUMN dp.stat_datasets.replays IS 'requests that were answered by what was paid before';
+COMMENT ON COLUMN dp.stat_datasets.refusals IS 'requests that the ledger refused: too little was left, or the dataset is frozen';
+COMMENT ON COLUMN dp.stat_datasets.reading_errors IS 'charges whose rows could not be read; for the owner alone, since it depends on rows';
+COMMENT ON COLUMN dp.stat_datasets.strategies IS 'strategies that requests had to optimise';
+COMMENT ON COLUMN dp.stat_datasets.release_bytes IS 'bytes of releases that were stored; for the owner alone';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.blocks, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models, dp.series TO PUBLIC;
+GRANT SELECT ON dp.datasets, dp.attributes, dp.blocks, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models, dp.series, dp.activity, dp.stat_datasets TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table
@@ -1157,6 +1241,12 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
     AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
     'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+
+CREATE FUNCTION dp.ledger_lines(dataset text)
+        RETURNS TABLE (line bigint, kind text, number bigint, content text, hash text)
+    AS 'MODULE_PATHNAME', 'pe_sql_ledger_lines' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1000;
+COMMENT ON FUNCTION dp.ledger_lines(text) IS
+    'your dataset''s charges and acts as the hash chain has them, to be handed over: kind, charge or act, and its number of these; content, JSON; hash, in hexadecimal, SHA-256 of the hash of the line before, of 32 zero bytes first, and of content';
 
 CREATE FUNCTION dp.check_view(relation regclass, unit text, public_tables regclass[] DEFAULT NULL, keys text[] DEFAULT NULL,
         functions regprocedure[] DEFAULT NULL, never_fails boolean DEFAULT false)
@@ -1370,7 +1460,7 @@ CREATE FUNCTION dp.table_one(release bigint, "by" text DEFAULT NULL, attributes 
     RETURNS TABLE (attribute text, level text, overall text, "groups" jsonb, smd double precision, p_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_table_one_of_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 50;
 COMMENT ON FUNCTION dp.table_one(bigint, text, text[]) IS
-    'the same from a paid release of dp.table_one, free; attributes: some of its own, in any order, NULL: all';
+    'the same from a paid release, free: all of one of dp.table_one, and of others what they hold: levels, quartiles and what is missing from counts of by and an attribute, means and deviations from averages and variances by it; attributes: some of them, in any order, NULL: all; by NULL: all rows together, of dp.table_one its own groups';
 
 CREATE FUNCTION dp.quote_table_one(dataset text, "by" text, attributes text[], epsilon double precision DEFAULT NULL,
         rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -1500,7 +1590,7 @@ CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind tex
     RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
-    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
+    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing; averages, and what is made of them, are between the bounds of their number';
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEFAULT '{}',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, event_level text DEFAULT NULL,
@@ -1508,7 +1598,7 @@ CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEF
     RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.survival(text, text, text, text[], double precision, double precision, double precision, double precision, text, text, boolean, name, integer) IS
-    'survival curves by group: measures and charges what dp.histogram of time, event and by with workload prefix(time) * identity(event) * identity(by) would, and makes curves of these counts; time: an attribute with bins, since each unit''s start; event: one of two levels, true or the larger number is that it happened, event_level names another; give exactly one of epsilon, rho and max_stderr, of the counts; columns: at, an edge of the time''s bins; at_risk, how many had neither event nor end before it; survival, the part without the event up to it, by product limit, where those whose time ends inside of a bin count half in it; stderr, lower95 and upper95, by the choice of the rows and by the noise; where too few are at risk for the noise stderr is NULL and the interval all that is possible; the same request again is answered free';
+    'survival curves by group: measures and charges what dp.histogram of time, event and by with workload prefix(time) * identity(event) * identity(by) would, and makes curves of these counts; time: an attribute with bins, since each unit''s start; event: one of two levels, true or the larger number is that it happened, event_level names another; give exactly one of epsilon, rho and max_stderr, of the counts; columns: at, an edge of the time''s bins; at_risk, how many had neither event nor end before it; survival, the part without the event up to it, by product limit, where those whose time ends inside of a bin count half in it; stderr, lower95 and upper95, by the choice of the rows and by the noise; where too few are at risk for the noise stderr is NULL and the interval all that is possible; the same request again is answered free; dp.quote with these attributes and this workload is its quote';
 
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1547,7 +1637,7 @@ CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by 
     RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_compare_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.compare_survival(bigint, text, text, text[], text) IS
-    'the log-rank test that the survival curves of all groups of by are one, from a paid release, free; its variance is that of the choice of the rows and that of the noise; until: the last edge that is compared, after which too few are at risk for the noise; NULL where nothing can be compared';
+    'the log-rank test that the survival curves of all groups of by are one, from a paid release, free; groups that may have no rows are not compared; its variance is that of the choice of the rows and that of the noise; until: the last edge that is compared, after which too few are at risk for the noise; NULL where nothing can be compared';
 
 CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by text, event_level text DEFAULT NULL)
     RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
@@ -1563,43 +1653,48 @@ COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS
 CREATE FUNCTION dp.synthesize(dataset text, attributes text[], target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
-    'measures tables of attributes and of a tree of pairs, which it chooses, for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
+COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
+    'measures tables of attributes and of a tree of pairs, which it chooses (method tree), or of all pairs (full: at most 1048576 cells of all attributes together), for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options of a tree: shares of the cost, edges that are given, root; unit: a column of synthetic units too, whose numbers of rows are rows_per_unit, NULL: what dp.rows_per_unit has measured; the same request again makes the same table, free; nothing computed from the rows has a known error';
 
 CREATE FUNCTION dp.synthesize(dataset text, attributes text, target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
+COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
-CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false)
+CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean) IS
-    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
+COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean, boolean, integer) IS
+    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; unit, rows_per_unit: a column of synthetic units; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text[],
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name) IS
-    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; reads no row and charges nothing';
+COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
+    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; example: public rows with the same columns, total_variation: how far the tables of two attributes are off in the mean of ten synthetic tables made from it, 0 to 1; reads no row of the dataset and charges nothing';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name) IS
+COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
@@ -1776,6 +1871,11 @@ CREATE FUNCTION dp.expire_release(release bigint) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_expire_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.expire_release(bigint) IS
     'removes what a release on your dataset measured: nobody can read it again; its charge stays';
+
+CREATE FUNCTION dp.expire_releases(dataset text, older_than interval) RETURNS integer
+    AS 'MODULE_PATHNAME', 'pe_sql_expire_releases' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.expire_releases(text, interval) IS
+    'removes what all releases on your dataset measured that were stored longer ago than this: nobody can read them again, models and cubes that rest on them go with them, their charges stay, and a role that asks the same again is charged anew; returns their number';
 
 ----------------------------------------------------------------------
 -- The accumulator that reads the rows.  It needs SELECT on them like any

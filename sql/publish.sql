@@ -183,6 +183,25 @@ SELECT refused(format('SELECT dp.publish(%s, %L)', :release, 't'));
 SELECT count(*) FROM dp.releases WHERE release = :release;
 SELECT replay FROM dp.quote('people', 'age', rho => 0.01);
 SELECT DISTINCT release <> :release AS paid_anew FROM dp.histogram('people', 'age', rho => 0.01);
+
+-- All of a dataset that are older than so long: the owner's, each an act, with what becomes of requests
+SELECT refused($$SELECT dp.expire_releases('people', '1 day')$$);
+SET SESSION AUTHORIZATION regress_curator;
+SELECT refused($$SELECT dp.expire_releases('people', '-1 second')$$);
+SELECT refused($$SELECT dp.expire_releases('nothing', '1 day')$$);
+SELECT dp.expire_releases('people', NULL) IS NULL AS nothing;
+SELECT count(*) AS there, (SELECT count(*) FROM dp.charges) AS charges FROM dp.releases WHERE dataset = 'people' \gset
+SELECT dp.expire_releases('people', '1 day');
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT dp.expire_releases('people', '0') = :there AS all_of_them, :there > 1 AS several;
+SELECT count(*) FROM dp.releases WHERE dataset = 'people';
+SELECT count(*) = :charges AS charges_stay FROM dp.charges;
+SELECT count(*) = :there + 1 AS acts FROM dp.acts WHERE act = 'expire_release';
+SELECT ok FROM dp.verify_ledger('people');
+ROLLBACK;
+SELECT count(*) = :there AS undone FROM dp.releases WHERE dataset = 'people';
+SET SESSION AUTHORIZATION regress_ann;
 -- what was published is the caller's, whatever becomes of the release
 SELECT count(*) FROM "Reports"."By Age";
 

@@ -10,6 +10,7 @@
 #include "base/linalg.h"
 #include "worker/channel.h"
 #include "worker/mailbox.h"
+#include "server/activity.h"
 #include "server/settings.h"
 
 PG_MODULE_MAGIC;
@@ -21,6 +22,7 @@ _PG_init(void)
 {
 	pe_settings_define();
 	pe_resident_init();
+	pe_activity_init();
 	pe_changes_init();
 	pe_channel_serve_ledger();
 	if (!pe_la_single_thread())

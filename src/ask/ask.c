@@ -7,6 +7,7 @@
 #include "ask/ask.h"
 #include "door/door.h"
 #include "server/access.h"
+#include "server/activity.h"
 
 bool
 pe_ask_is_replay(const pe_call *call)
@@ -19,8 +20,8 @@ pe_ask_is_replay(const pe_call *call)
 	return replay;
 }
 
-void
-pe_ask_prepare(pe_call *call)
+static void
+prepare(pe_call *call)
 {
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	call->kind->validate(call);
@@ -31,6 +32,14 @@ pe_ask_prepare(pe_call *call)
 		call->kind->resolve(call);
 	if (call->quote || pe_asked_rehearses(call->asked))
 		call->replay = pe_ask_is_replay(call);
+}
+
+void
+pe_ask_prepare(pe_call *call)
+{
+	PE_ACTIVE();
+	prepare(call);
+	PE_END_ACTIVE();
 }
 
 static const char *
@@ -48,18 +57,30 @@ tell_paid(pe_call *call)
 		pe_asked_tell(call->asked, &call->reply, call->reply.charge_id != 0 ? paid_text(call) : "");
 }
 
-void
-pe_ask(pe_call *call)
+static void
+ask(pe_call *call)
 {
 	const pe_ask_kind *kind = call->kind;
 
 	/* what is paid for is of the dataset's rows */
 	if (!pe_asked_rehearses(call->asked) && kind->know != NULL && kind->know(call))
+	{
+		pe_activity_count(PE_COUNT_REPLAYS, 1);
 		return;
+	}
 	kind->door(call);
 	if (call->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(call->asked, &call->reply, kind->buys != NULL ? kind->buys(call) : "");
 	if (kind->take != NULL)
 		kind->take(call);
 	tell_paid(call);
+}
+
+void
+pe_ask(pe_call *call)
+{
+	PE_ACTIVE();
+	pe_activity_dataset(call->asked->dataset->id);
+	ask(call);
+	PE_END_ACTIVE();
 }

@@ -21,6 +21,7 @@
 #include "ledger/chain.h"
 #include "ledger/time.h"
 #include "server/access.h"
+#include "server/activity.h"
 #include "server/settings.h"
 #include "server/shim.h"
 
@@ -666,6 +667,14 @@ measure_period(pe_serial *s, int period, pe_charge_reply *reply)
 	pe_door_measure_period(&question, reply);
 }
 
+static void
+measure_undone(pe_serial *s, int period, pe_charge_reply *reply)
+{
+	PE_UNDONE();
+	measure_period(s, period, reply);
+	PE_END_UNDONE();
+}
+
 /* Of an attempt beyond the free ones. */
 static void
 tell_cost(const pe_serial *s, const pe_charge_reply *reply)
@@ -693,9 +702,10 @@ pe_serial_measure(pe_serial *s, int period)
 {
 	pe_charge_reply reply = {0};
 
-	PE_UNDONE();
-	measure_period(s, period, &reply);
-	PE_END_UNDONE();
+	PE_ACTIVE();
+	pe_activity_dataset(s->asked->dataset->id);
+	measure_undone(s, period, &reply);
+	PE_END_ACTIVE();
 	tell_cost(s, &reply);
 	if (reply.values != s->kind->values(s))
 		pe_serial_refuse_damaged(s);

@@ -17,6 +17,7 @@
 #include "ledger/columns.h"
 #include "ledger/example.h"
 #include "server/access.h"
+#include "server/activity.h"
 #include "server/settings.h"
 
 void
@@ -61,6 +62,7 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
+	pe_activity_dataset(asked->dataset->id);
 	if (request->declared == 0)	/* what was paid is read without the table */
 	{
 		pe_dataset_check_there(asked->dataset);

@@ -31,6 +31,7 @@
 
 #include "domain/units.h"
 #include "server/access.h"
+#include "server/activity.h"
 #include "worker/channel.h"
 #include "door/door.h"
 #include "ledger/relation.h"
@@ -777,8 +778,9 @@ charge_and_read(void *argument)
 static void
 log_error(const door *d, const ErrorData *error)
 {
+	pe_activity_count(PE_COUNT_READING_ERRORS, 1);
 	ereport(LOG_SERVER_ONLY,
-			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s)",
+			(errmsg("pg_epsilon: the rows of dataset \"%s\" could not be read (SQLSTATE %s)",
 					d->visit->dataset->name, unpack_sql_state(error->sqlerrcode)),
 			 errdetail("Charge " INT64_FORMAT " was answered as if the table were empty.", d->reply->charge_id),
 			 errhidestmt(true), errhidecontext(true)));
@@ -788,8 +790,9 @@ log_error(const door *d, const ErrorData *error)
 static void
 report_storage(const door *d, const ErrorData *error)
 {
+	pe_activity_count(PE_COUNT_READING_ERRORS, 1);
 	ereport(LOG_SERVER_ONLY,
-			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s): %s",
+			(errmsg("pg_epsilon: the rows of dataset \"%s\" could not be read (SQLSTATE %s): %s",
 					d->visit->dataset->name, unpack_sql_state(error->sqlerrcode), error->message),
 			 errdetail("Charge " INT64_FORMAT " got no answer.", d->reply->charge_id),
 			 errhidestmt(true), errhidecontext(true)));

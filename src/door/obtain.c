@@ -12,6 +12,7 @@
 
 #include "door/obtain.h"
 #include "server/access.h"
+#include "server/activity.h"
 #include "server/settings.h"
 #include "server/shim.h"
 #include "optimum/optimum.h"
@@ -217,6 +218,7 @@ pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_al
 		return;
 	}
 	bytes = solve(key, &found->milliseconds);
+	pe_activity_count(PE_COUNT_STRATEGIES, keep);	/* others are made faster than read */
 	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)
 		elog(ERROR, "a strategy cannot be read back");
 	found->method = key->method;

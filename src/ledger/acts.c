@@ -32,8 +32,8 @@ append_text(StringInfo text, const char *key, const char *value)
 		appendStringInfoString(text, "null");
 }
 
-bytea *
-pe_act_hash(const pe_act_line *line, const void *head)
+char *
+pe_act_text(const pe_act_line *line)
 {
 	StringInfoData text;
 
@@ -49,7 +49,15 @@ pe_act_hash(const pe_act_line *line, const void *head)
 	append_text(&text, "new", line->new_value);
 	append_text(&text, "reason", line->reason);
 	appendStringInfoChar(&text, '}');
-	return pe_sha256(head, PG_SHA256_DIGEST_LENGTH, text.data, text.len);
+	return text.data;
+}
+
+bytea *
+pe_act_hash(const pe_act_line *line, const void *head)
+{
+	const char *text = pe_act_text(line);
+
+	return pe_sha256(head, PG_SHA256_DIGEST_LENGTH, text, strlen(text));
 }
 
 void

@@ -59,6 +59,9 @@ typedef struct pe_act_line
 	const bytea *hash;
 } pe_act_line;
 
+/* Everything that a line says, in one fixed form: what the chain hashes. */
+extern char *pe_act_text(const pe_act_line *line);
+
 /* What the hash of a line must be after another hash, of the size of SHA-256. */
 extern bytea *pe_act_hash(const pe_act_line *line, const void *head);
 

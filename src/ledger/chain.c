@@ -317,6 +317,17 @@ fault_of(const pe_chain_check *check, const pe_charge_line *line, const pe_row *
 	return NULL;
 }
 
+/* The hash after one more line, as it is. */
+static void
+take_line(pe_chain_check *check, bool is_charge, int64 number, const char *text, const bytea *stored)
+{
+	bytea	   *hash = pe_sha256(check->head, PG_SHA256_DIGEST_LENGTH, text, strlen(text));
+
+	memcpy(check->head, VARDATA_ANY(hash), PG_SHA256_DIGEST_LENGTH);
+	if (check->each != NULL)
+		check->each(check->argument, is_charge, number, text, stored);
+}
+
 /*
  * Follows the chain by one line.  The hash is always computed from the lines as
  * they are: so where a broken chain was attested, its line proves that they are
@@ -329,7 +340,7 @@ follow(pe_chain_check *check, const pe_row *row, MemoryContext context)
 	const char *fault;
 
 	line_of_row(row, &line);
-	memcpy(check->head, VARDATA_ANY(link_hash(&line, check->head, PG_SHA256_DIGEST_LENGTH)), PG_SHA256_DIGEST_LENGTH);
+	take_line(check, true, line.seq, canonical_text(&line), pe_row_bytea(row, "hash"));
 	fault = fault_of(check, &line, row);
 	if (strcmp(line.function, PE_ATTEST_BROKEN) == 0 && is_hash(pe_row_bytea(row, "hash"), check->head))
 	{
@@ -399,7 +410,7 @@ follow_act(pe_chain_check *check, const pe_act_line *line, MemoryContext context
 {
 	const char *fault = NULL;
 
-	memcpy(check->head, VARDATA_ANY(pe_act_hash(line, check->head)), PG_SHA256_DIGEST_LENGTH);
+	take_line(check, false, line->seq, pe_act_text(line), line->hash);
 	if (line->seq != check->last_act + 1)
 		fault = "an act before act " INT64_FORMAT " is missing";
 	else if (!is_hash(line->hash, check->head))
@@ -601,5 +612,18 @@ pe_chain_check_all(int64 dataset_id, pe_chain_check *check)
 	PopActiveSnapshot();
 	if (check->finding != NULL)
 		check->finding = MemoryContextStrdup(context, check->finding);
+	pe_access_end(&access);
+}
+
+void
+pe_chain_lines(int64 dataset_id, pe_chain_check *check)
+{
+	Datum		values[1] = {Int64GetDatum(dataset_id)};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	PushCopiedSnapshot(GetLatestSnapshot());
+	follow_all(check, values, CurrentMemoryContext);
+	PopActiveSnapshot();
 	pe_access_end(&access);
 }

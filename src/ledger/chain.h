@@ -74,6 +74,10 @@ typedef struct pe_chain_check
 	int64		first_bad;
 	char	   *finding;		/* what is wrong; NULL: nothing */
 	char		head[PG_SHA256_DIGEST_LENGTH];	/* of the lines as they are */
+
+	/* gets each line: its number among charges or acts, its text and the hash that is stored; NULL: not wanted */
+	void		(*each) (void *argument, bool is_charge, int64 number, const char *text, const bytea *hash);
+	void	   *argument;
 } pe_chain_check;
 
 /*
@@ -82,6 +86,9 @@ typedef struct pe_chain_check
  * charges.
  */
 extern void pe_chain_check_all(int64 dataset_id, pe_chain_check *check);
+
+/* Gives each line of a dataset to check->each, in the chain's order, under the latest snapshot; all else of it is 0. */
+extern void pe_chain_lines(int64 dataset_id, pe_chain_check *check);
 
 /* ----------
  * SHA-256, as the ledger uses it.

@@ -964,3 +964,25 @@ pe_release_expire(int64 dataset_id, int64 id)
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
+
+int
+pe_releases_expire(int64 dataset_id, Datum older_than)
+{
+	static pe_statement old = {NULL, "SELECT id FROM dp_ledger.release WHERE dataset_id = $1 AND payload IS NOT NULL "
+		"AND created < pg_catalog.now() - $2 ORDER BY id", 2, {INT8OID, INTERVALOID}};
+	Datum		values[2] = {Int64GetDatum(dataset_id), older_than};
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+	uint64		count;
+	int64	   *id;
+
+	pe_access_begin(&access);
+	count = pe_access_read(&old, values, NULL);
+	id = MemoryContextAlloc(here, Max(count, 1) * sizeof(*id));
+	for (uint64 row = 0; row < count; row++)
+		id[row] = pe_access_int64(row, 1);
+	pe_access_end(&access);
+	for (uint64 row = 0; row < count; row++)
+		pe_release_expire(dataset_id, id[row]);
+	return (int) count;
+}

@@ -66,4 +66,7 @@ extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);
 /* Removes the measurements of a release, in the caller's transaction; its charge stays. */
 extern void pe_release_expire(int64 dataset_id, int64 id);
 
+/* The same of all releases of a dataset that were stored longer ago than an interval; their number. */
+extern int	pe_releases_expire(int64 dataset_id, Datum older_than);
+
 #endif

@@ -1,11 +1,13 @@
 /*
  * attestation.c
- *	  dp.verify_ledger and dp.attest.
+ *	  dp.verify_ledger, dp.ledger_lines and dp.attest.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "server/arguments.h"
 #include "server/return_rows.h"
@@ -15,6 +17,7 @@
 #include "owner/views.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_verify_ledger);
+PG_FUNCTION_INFO_V1(pe_sql_ledger_lines);
 PG_FUNCTION_INFO_V1(pe_sql_attest);
 
 typedef struct verified
@@ -44,6 +47,42 @@ pe_sql_verify_ledger(PG_FUNCTION_ARGS)
 
 	pe_ledger_verify(v.dataset, &v.check);
 	pe_return_rows(fcinfo, 1, 5, make_verified, &v);
+	return (Datum) 0;
+}
+
+typedef struct written
+{
+	ReturnSetInfo *result;
+	int64		lines;
+} written;
+
+static void
+write_line(void *argument, bool is_charge, int64 number, const char *text, const bytea *hash)
+{
+	written    *w = argument;
+	int			size = VARSIZE_ANY_EXHDR(hash);
+	char	   *hex = palloc0(2 * size + 1);
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	hex_encode(VARDATA_ANY(hash), size, hex);
+	values[0] = Int64GetDatum(++w->lines);
+	values[1] = CStringGetTextDatum(is_charge ? "charge" : "act");
+	values[2] = Int64GetDatum(number);
+	values[3] = CStringGetTextDatum(text);
+	values[4] = CStringGetTextDatum(hex);
+	tuplestore_putvalues(w->result->setResult, w->result->setDesc, values, nulls);
+}
+
+Datum
+pe_sql_ledger_lines(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_dataset_load_own(pe_text_argument(fcinfo, 0, "dataset"));
+	written		w = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	pe_chain_check lines = {.each = write_line, .argument = &w};
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	pe_chain_lines(dataset->id, &lines);
 	return (Datum) 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * release.c
- *	  Paid answers, free: dp.answer, dp.cells and dp.expire_release.
+ *	  Paid answers, free: dp.answer, dp.cells, dp.expire_release and dp.expire_releases.
  */
 #include "postgres.h"
 
@@ -8,6 +8,8 @@
 
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
 
 #include "server/return_rows.h"
 #include "ask/stored_release.h"
@@ -17,6 +19,7 @@
 PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);
 PG_FUNCTION_INFO_V1(pe_sql_expire_release);
+PG_FUNCTION_INFO_V1(pe_sql_expire_releases);
 
 static void
 make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
@@ -73,4 +76,36 @@ pe_sql_expire_release(PG_FUNCTION_ARGS)
 	PE_END_UNDONE();
 	pe_release_expire(r.dataset->id, r.id);
 	PG_RETURN_VOID();
+}
+
+/* Of a year it may be 365 or 366 days: the sign alone is looked at. */
+static void
+check_age(Interval *age)
+{
+	static const Interval none = {0};
+
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(age), IntervalPGetDatum(&none))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("older_than must not be negative"),
+				 errhint("Write older_than => '1 year', for example.")));
+}
+
+Datum
+pe_sql_expire_releases(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset;
+	int			count;
+
+	check_age(PG_GETARG_INTERVAL_P(1));
+	PE_UNDONE();
+	dataset = pe_dataset_load_own(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PE_END_UNDONE();
+	count = pe_releases_expire(dataset->id, PG_GETARG_DATUM(1));
+	if (count > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%d release of dataset \"%s\" is removed", "%d releases of dataset \"%s\" are removed",
+							   count, count, dataset->name),
+				 errdetail("Their charges stay. A role that asks the same again is charged anew.")));
+	PG_RETURN_INT32(count);
 }

@@ -154,6 +154,30 @@ pe_scan_reader(const ForeignScan *scan, EState *estate)
 #define PE_GENERATED_VIRTUAL 'v'
 #endif
 
+/* The number of this process among those of the server. */
+#if PG_VERSION_NUM >= 170000
+#define pe_my_process MyProcNumber
+#else
+#define pe_my_process (MyProc->pgprocno)
+#endif
+
+/*
+ * What pg_stat_activity shows of a wait: from 17 on by a name of its own, made at its first use in
+ * a session and kept in *event, which is 0 before.
+ */
+#include "utils/wait_event.h"
+static inline uint32
+pe_wait_event(uint32 *event, const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	if (*event == 0)
+		*event = WaitEventExtensionNew(name);
+	return *event;
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
 /* From 18 on a hook of the executor's run has one parameter less. */
 #if PG_VERSION_NUM >= 180000
 #define PE_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count

@@ -18,6 +18,7 @@
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 
+#include "server/activity.h"
 #include "server/compat.h"
 #include "server/settings.h"
 
@@ -104,6 +105,7 @@ pe_check_memory(size_t bytes)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("the request needs %zu kB, more than pg_epsilon.max_memory", bytes / 1024),
 				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
+	pe_activity_memory(bytes);
 }
 
 /* Whether a path, whose last component need not be there, is in the data directory, links followed. */

@@ -10,6 +10,7 @@
 #include "utils/timestamp.h"
 
 #include "base/mem.h"
+#include "server/activity.h"
 #include "server/shim.h"
 
 /* Between two messages about the same operation, and before the first one. */
@@ -120,6 +121,7 @@ pe_progress(const char *what, int step, int steps, double gap)
 	if (heard_of == 0 || !TimestampDifferenceExceeds(heard_of, now, QUIET_MILLISECONDS))
 		return;
 	heard_of = now;
+	pe_activity_progress(what, step, steps, gap);
 	report_step(what, step, steps, gap);
 }
 

@@ -14,11 +14,12 @@
 #include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
-#include "server/access.h"
 #include "ledger/anchor_command.h"
 #include "ledger/promotion.h"
+#include "server/access.h"
+#include "server/activity.h"
+#include "server/compat.h"
 #include "server/settings.h"
 #include "worker/channel.h"
 #include "worker/mailbox.h"
@@ -57,7 +58,10 @@ typedef enum fate
 static void
 nap(long milliseconds)
 {
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
+	static uint32 event = 0;
+
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds,
+					 pe_wait_event(&event, "PgEpsilonLedger"));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
@@ -384,11 +388,22 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 		raise_died("The request may have been charged.");
 	if (answer.data[0] == PE_ANSWER_ERROR)
 	{
+		pe_activity_count(PE_COUNT_REFUSALS, 1);
 		(void) pq_getmsgbyte(&answer);
 		raise_error(&answer);
 	}
 	pe_reply_read(&answer, reply);
 	pfree(answer.data);
+}
+
+/* For operators: what a request has come to, which the reply says. */
+static void
+count_reply(const pe_charge_reply *reply)
+{
+	pe_activity_count(PE_COUNT_CHARGES, reply->charge_id != 0);
+	pe_activity_count(PE_COUNT_REPLAYS, reply->outcome == PE_REPLAYED);
+	pe_activity_count(PE_COUNT_REFUSALS, reply->outcome == PE_REFUSED);
+	pe_activity_phase(reply->outcome == PE_CHARGED ? PE_PHASE_READING : PE_PHASE_ANSWERING);
 }
 
 /* A message that changes no budget, and its answer behind the first byte; false: that is an error. */
@@ -459,6 +474,7 @@ pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request, pe_cha
 	StringInfoData message;
 
 	check_free();
+	pe_activity_phase(PE_PHASE_CHARGING);
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_RESERVE);
 	pe_request_write(&message, plan, request);
@@ -481,6 +497,7 @@ pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request, pe_cha
 					 errhint("Ask again once that transaction is over.")));
 		pause_for(10);
 	}
+	count_reply(reply);
 	pfree(message.data);
 }
 
@@ -528,6 +545,13 @@ store_message(StringInfo message, const char *state, TimestampTz deadline, bool 
 	return pq_getmsgint64(&answer);
 }
 
+static void
+count_stored(int64 values)
+{
+	pe_activity_count(PE_COUNT_RELEASE_BYTES, values * sizeof(int64));
+	pe_activity_phase(PE_PHASE_ANSWERING);
+}
+
 int64
 pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id, const int64 *value,
 				 int64 values)
@@ -535,7 +559,9 @@ pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 ch
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
 	bool		held = true;
+	int64		release;
 
+	pe_activity_phase(PE_PHASE_STORING);
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_STORE);
 	pe_request_write(&message, plan, request);
@@ -544,7 +570,9 @@ pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 ch
 	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));
 
 	/* the next worker can store it as well: the charge is committed */
-	return store_message(&message, CHARGE_STANDS, deadline, &held);
+	release = store_message(&message, CHARGE_STANDS, deadline, &held);
+	count_stored(values);
+	return release;
 }
 
 /* What is said of a period that could not be stored. */
@@ -576,6 +604,7 @@ pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, c
 	StringInfoData message;
 	bool		held = true;
 
+	pe_activity_phase(PE_PHASE_STORING);
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_PERIOD);
 	pe_request_write(&message, plan, request);
@@ -592,6 +621,7 @@ pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, c
 		pe_wipe(message.data, message.len);
 	}
 	PG_END_TRY();
+	count_stored(reply->outcome == PE_CHARGED ? values : 0);
 }
 
 int64

@@ -9,12 +9,11 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
-#include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 
 #include "server/settings.h"
+#include "server/shared_memory.h"
 #include "worker/mailbox.h"
 
 #define MAGIC 0x70656d62
@@ -48,8 +47,6 @@ typedef struct board
 } board;
 
 static board *the_board;
-static shmem_request_hook_type previous_request;
-static shmem_startup_hook_type previous_startup;
 
 /* ------------------------------------------------------------------
  * A mailbox
@@ -138,39 +135,28 @@ pe_mailbox_close(pe_mailbox *mailbox)
  * ------------------------------------------------------------------
  */
 
-static void
-request_board(void)
+static Size
+board_size(void)
 {
-	if (previous_request != NULL)
-		previous_request();
-	RequestAddinShmemSpace(MAXALIGN(sizeof(board)));
-	RequestNamedLWLockTranche("pg_epsilon", 1);
+	return sizeof(board);
 }
 
 static void
-start_board(void)
+start_board(void *memory, LWLock *lock, bool found)
 {
-	bool		found;
-
-	if (previous_startup != NULL)
-		previous_startup();
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	the_board = ShmemInitStruct("pg_epsilon", sizeof(board), &found);
-	if (!found)
-	{
-		memset(the_board, 0, sizeof(*the_board));
-		the_board->lock = &GetNamedLWLockTranche("pg_epsilon")->lock;
-	}
-	LWLockRelease(AddinShmemInitLock);
+	the_board = memory;
+	if (found)
+		return;
+	memset(the_board, 0, sizeof(*the_board));
+	the_board->lock = lock;
 }
 
 void
 pe_board_request(void)
 {
-	previous_request = shmem_request_hook;
-	shmem_request_hook = request_board;
-	previous_startup = shmem_startup_hook;
-	shmem_startup_hook = start_board;
+	static pe_shared piece = {.name = "pg_epsilon", .size = board_size, .start = start_board};
+
+	pe_shared_request(&piece);
 }
 
 bool

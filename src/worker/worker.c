@@ -32,9 +32,9 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/wait_event.h"
 
 #include "server/access.h"
+#include "server/compat.h"
 #include "worker/channel.h"
 #include "worker/mailbox.h"
 #include "server/settings.h"
@@ -577,10 +577,11 @@ wait_for_work(long milliseconds)
 {
 	static bool woken = true;	/* the last time */
 	long		unreported = pgstat_report_stat(!woken);
+	static uint32 event = 0;
 	long		time = unreported > 0 ? Min(milliseconds, unreported) : milliseconds;
 
 	woken = (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(time, 1),
-					   PG_WAIT_EXTENSION) & WL_LATCH_SET) != 0;
+					   pe_wait_event(&event, "PgEpsilonWorkerMain")) & WL_LATCH_SET) != 0;
 	ResetLatch(MyLatch);
 }
 

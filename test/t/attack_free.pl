@@ -226,13 +226,13 @@ ledger_ok($node, '[61] who pays');
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram measure survival synthesize create_series prolong_series report publish_series aggregate table_one rows_per_unit fit keys bounds minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
-	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time set_min_count set_example grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release move_dataset end_series hold_time)),
+	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges alter_attribute alter_edges drop_attribute set_time set_min_count set_example grant_budget revoke_budget verify_ledger check_view disclosure attest expire_release expire_releases ledger_lines move_dataset end_series hold_time)),
 	(map { $_ => 'makes relations of the caller that hold nothing, or what he may replay' } qw(expose expose_tables fdw_handler fdw_validator)),
 	(map { $_ => 'computed of datasets alone, for the charge of the SELECT' } qw(stderr_count lower95_count upper95_count stderr_sum lower95_sum upper95_sum
 		stderr_avg lower95_avg upper95_avg median quantile ratio people of_dataset people_of_dataset)),
 	(map { $_ => 'free' } qw(advise advise_cube quote quote_series period_due quote_aggregate quote_table_one quote_synthetic quote_fit quote_minimum quote_queries describe spent remaining answer cells quantile quantile_text combine survival_summary compare_survival hypothesis_test contrast publish predict predict_row odds_ratios drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
-		visible_acts visible_blocks visible_budgets visible_charges visible_models visible_releases visible_series)),
+		visible_activity visible_counts activity dataset_counts is_monitor visible_acts visible_blocks visible_budgets visible_charges visible_models visible_releases visible_series)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_records read_records_add read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
