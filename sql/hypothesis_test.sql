@@ -140,13 +140,14 @@ SELECT max(release) AS total FROM dp.histogram('study', '{dose,died}', 'identity
 SELECT * FROM dp.hypothesis_test(:total, 'chi2', '{dose,died}');
 SET SESSION AUTHORIZATION regress_eve;
 SELECT * FROM dp.hypothesis_test(:cells, 'chi2', '{died,dose}');
--- a group that is not shown is not compared
+-- a table with a cell that is not shown is not tested
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.set_min_count('study', 300);
 SET SESSION AUTHORIZATION regress_ann;
 \set VERBOSITY terse
 SELECT * FROM dp.hypothesis_test(:cells, 'proportions', '{died,arm}');
 SELECT p_value IS NOT NULL AS shown FROM dp.hypothesis_test(:cells, 'chi2', '{died,arm}');
+SELECT p_value IS NOT NULL AS shown FROM dp.hypothesis_test(:cells, 'goodness', 'arm', '{"probabilities": [0.6, 0.4]}');
 
 DISCARD TEMP;
 RESET SESSION AUTHORIZATION;

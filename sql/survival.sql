@@ -138,6 +138,8 @@ SET SESSION AUTHORIZATION regress_ann;
 SET client_min_messages = notice;
 SELECT label, at, round(at_risk) AS at_risk, round(survival::numeric, 2) AS survival FROM dp.survival(:more, 'days', 'died', 'arm') WHERE label->>'arm' IS NULL OR label->>'arm' = 'a';
 SELECT label, figure, estimate IS NULL AS hidden FROM dp.survival_summary(:more, 'days', 'died', 'arm') WHERE label->>'arm' IS NULL OR label->>'arm' = 'a';
+-- figures of hidden parts of the curve are hidden
+SELECT label, until, estimate IS NULL AS hidden FROM (VALUES (80), (100), (110), (120)) v(u), LATERAL dp.survival_summary(:more, 'days', 'died', 'arm', until => u) WHERE label->>'arm' = 'a' AND figure LIKE '%mean';
 SELECT refused(format('SELECT * FROM dp.compare_survival(%s, ''days'', ''died'', ''arm'')', :more));
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_curator;

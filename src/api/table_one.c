@@ -268,6 +268,17 @@ has_number(const table *t, int32 group, int number)
 	return pe_table_has_rows(result_of(t, group, number + 2));
 }
 
+/* Whether the average is shown of all groups that are compared. */
+static bool
+is_tested(const table *t, int number)
+{
+	bool		shown = true;
+
+	for (int q = 0; q < t->tests.groups; q++)
+		shown &= t->g->min.units == 0 || !isnan(result_of(t, t->tests.group[q], number).value);
+	return shown;
+}
+
 static void
 add_number(table *t, const pe_column *column)
 {
@@ -276,7 +287,7 @@ add_number(table *t, const pe_column *column)
 	pe_table_row *row = pe_table_add_row(&t->rows, column->name, "mean (SD)");
 
 	row->difference = largest_difference(t, number, difference_of_means);
-	row->p_value = pe_table_tests_means(&t->tests, column->name);
+	row->p_value = is_tested(t, number) ? pe_table_tests_means(&t->tests, column->name) : NAN;
 	for (int32 q = 0; q <= t->of.groups; q++)
 		pe_table_mean(has_number(t, q, number) ? result_of(t, q, number) : unknown, result_of(t, q, number + 1),
 					  row->text[q]);

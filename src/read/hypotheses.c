@@ -215,47 +215,29 @@ choose_table(look *l)
  * ------------------------------------------------------------------
  */
 
-/* The lower end of the interval of a sum of cells. */
+/* The lower end of the interval of a count. */
 static double
-lower_end(const look *l, const double *weight)
+lower_end(const pe_noisy *a, int32 i)
 {
-	const pe_noisy *a = &l->noisy;
-	double		sum = 0;
-	double		variance = 0;
-
-	for (int32 i = 0; i < a->count; i++)
-	{
-		sum += weight[i] * a->value[i];
-		for (int32 j = 0; j < a->count; j++)
-			variance += weight[i] * weight[j] * a->covariance[(size_t) i * a->count + j];
-	}
-	return sum - a->half[0] * sqrt(variance);
+	return a->value[i] - a->half[0] * sqrt(a->covariance[(size_t) i * (a->count + 1)]);
 }
 
 /*
- * Groups that are compared have to be shown, and of a table all rows together.  A table of means has its counts of
- * rows first.
+ * Each count that the test is made of has to be shown: of means those of the groups, which are first, and else all
+ * cells that can have rows.
  */
 static bool
 is_shown(const look *l)
 {
 	pe_min_count rule = pe_release_rule(&l->release);
-	bool		by_group = l->h->kind == PE_HYPOTHESIS_MEANS || l->h->kind == PE_HYPOTHESIS_PROPORTIONS;
-	int			groups = by_group ? l->levels[1] : 1;
-	int32		cells = l->h->kind == PE_HYPOTHESIS_MEANS ? groups : l->noisy.count;
+	int32		cells = l->h->kind == PE_HYPOTHESIS_MEANS ? l->levels[1] : l->noisy.count;
 	int32		hidden = 0;
 
 	if (rule.units == 0)
 		return true;
-	for (int g = 0; g < groups; g++)
-	{
-		double	   *weight = palloc0(l->noisy.count * sizeof(double));
-
-		for (int32 k = 0; k < cells; k++)
-			weight[k] = k % groups == g;
-		hidden += !pe_min_count_shows(&rule, lower_end(l, weight));
-	}
-	pe_suppress_tell(&rule, hidden, 0, groups);
+	for (int32 i = 0; i < cells; i++)
+		hidden += can_have_rows(&l->noisy, i) && !pe_min_count_shows(&rule, lower_end(&l->noisy, i));
+	pe_suppress_tell(&rule, hidden, 0, cells);
 	return hidden == 0;
 }
 

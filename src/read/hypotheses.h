@@ -35,7 +35,7 @@ typedef struct pe_hypothesis
  * The test from what a release holds, summed over its other attributes; cells for 'other' and NULL are not counted.
  * Post-processing, which costs nothing: the same release and hypothesis give the same p-value.  Errors: those of
  * pe_release_answer; 22023 where the release does not hold what the test needs, with what to measure.
- * All is NaN where a group may have fewer units than are shown (suppress.h).  Not inside PE_UNDONE.
+ * All is NaN where a cell that the test is made of is not shown (suppress.h).  Not inside PE_UNDONE.
  */
 extern void pe_hypothesis_answer(int64 release, const pe_hypothesis *hypothesis, pe_test_result *result);
 

@@ -458,6 +458,16 @@ read_until(FunctionCallInfo fcinfo, const pe_survival_study *s)
 	return until;
 }
 
+/* Whether what the curve is up to a time follows from rows of dp.survival that are shown; NaN: all of it. */
+static bool
+shows_until(const pe_survival_study *s, int32 group, double time)
+{
+	for (int32 e = 0; e < s->edges && (e == 0 || !(s->edge[e - 1] >= time)); e++)
+		if (!is_shown(s, group, e))
+			return false;
+	return true;
+}
+
 static void
 make_figure(const void *argument, int32 row, Datum *values, bool *nulls)
 {
@@ -468,7 +478,7 @@ make_figure(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_survival_figure f = is_mean ? pe_survival_mean(&s->curve[group], &s->counts[group], s->edge, c->until)
 		: pe_survival_median(&s->curve[group], s->edge);
 
-	if (!is_shown(s, group, 0))
+	if (!shows_until(s, group, is_mean ? c->until : f.upper))
 		f = (pe_survival_figure) {NAN, NAN, NAN, NAN};
 	values[0] = pe_label(&s->labels, group);
 	values[1] = CStringGetTextDatum(figures[is_mean]);
@@ -480,14 +490,23 @@ make_figure(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[6] = !is_mean;
 }
 
+/* The NOTICE of what make_figure hides. */
 static void
-tell_hidden_groups(const pe_survival_study *s)
+tell_hidden_figures(const summary *c)
 {
+	const pe_survival_study *s = c->study;
 	int32		hidden = 0;
+	int32		partly = 0;
 
 	for (int32 g = 0; g < s->groups; g++)
-		hidden += !is_shown(s, g, 0);
-	pe_suppress_tell(&s->rule, hidden, 0, s->groups);
+	{
+		bool		median = shows_until(s, g, pe_survival_median(&s->curve[g], s->edge).upper);
+		bool		mean = shows_until(s, g, c->until);
+
+		hidden += !median || !mean;
+		partly += median != mean;
+	}
+	pe_suppress_tell(&s->rule, hidden, partly, s->groups);
 }
 
 Datum
@@ -496,7 +515,7 @@ pe_sql_survival_summary(PG_FUNCTION_ARGS)
 	summary		c = {.study = study_of_release(fcinfo)};
 
 	c.until = read_until(fcinfo, c.study);
-	tell_hidden_groups(c.study);
+	tell_hidden_figures(&c);
 	pe_return_rows(fcinfo, c.study->groups * lengthof(figures), 7, make_figure, &c);
 	return (Datum) 0;
 }
