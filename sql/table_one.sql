@@ -90,6 +90,20 @@ SELECT dp.grant_budget('stays', 'regress_ann', epsilon => 1e5);
 GRANT SELECT ON stays TO regress_ann;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT attribute, level, overall, groups FROM dp.table_one('stays', 'sex', '{days}', epsilon => 90000);
+-- two rows of one person are not independent: no p, no test, and curves with a NOTICE; with one row of each they are
+SET client_min_messages = notice;
+SELECT count(p_value) AS p, count(smd) AS smd FROM dp.table_one('stays', 'sex', '{days}', epsilon => 90000);
+SELECT count(p_value) AS p FROM dp.table_one('stays', 'sex', '{days}', epsilon => 1000, rows_per_unit => 1);
+SELECT max(release) AS several FROM dp.histogram('stays', '{days,sex}', epsilon => 1000) \gset
+SELECT max(release) AS one FROM dp.histogram('stays', '{days,sex}', epsilon => 1000, rows_per_unit => 1) \gset
+SELECT count(p_value) AS p FROM dp.table_one(:several, 'sex');
+SELECT refused(format($$SELECT * FROM dp.hypothesis_test(%s, 'chi2', '{days,sex}')$$, :several));
+SELECT p_value IS NOT NULL AS tested FROM dp.hypothesis_test(:one, 'chi2', '{days,sex}');
+SELECT count(*) FROM dp.survival(:several, 'days', 'sex', event_level => 'F');
+SELECT count(*) FROM dp.survival_summary(:several, 'days', 'sex', event_level => 'F');
+SELECT count(*) FROM dp.survival(:one, 'days', 'sex', event_level => 'F');
+SELECT refused(format($$SELECT * FROM dp.compare_survival(%s, 'days', 'sex', '{}', event_level => 'F')$$, :several));
+SET client_min_messages = warning;
 SELECT count(*), round(avg(days), 2) AS mean, round(stddev(days), 2) AS sd FROM stays WHERE sex = 'F';
 
 -- 5. What the noise drowns: a dash

@@ -376,6 +376,7 @@ pe_hypothesis_answer(int64 release, const pe_hypothesis *h, pe_test_result *resu
 	*result = (pe_test_result) {NAN, NAN, NAN, NAN, NAN, NAN};
 	PE_UNDONE();
 	l.parts = pe_release_read_parts(&l.release, &l.has_counts);
+	pe_several_rows_refuse(l.release.dataset->max_rows, "a test");
 	pe_attributes_as_given(l.release.dataset, h->attribute, h->attributes);
 	if (h->kind == PE_HYPOTHESIS_MEANS)
 		read_sums(&l);

@@ -291,3 +291,30 @@ pe_noisy_sums(pe_release *r, pe_stored_aggregates *s, const char *name, const ch
 	*sums = from_measured(&all, queries, b, squares);
 	return true;
 }
+
+/* ------------------------------------------------------------------
+ * Rows of one unit
+ * ------------------------------------------------------------------
+ */
+
+static const char one_row[] = "A request with rows_per_unit => 1 counts one row of each unit.";
+
+void
+pe_several_rows_refuse(int max_rows, const char *what)
+{
+	if (max_rows > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s takes rows for independent, and here a unit may count with %d rows", what, max_rows),
+				 errhint("%s", one_row)));
+}
+
+bool
+pe_several_rows_tell(int max_rows, const char *what)
+{
+	if (max_rows > 1)
+		ereport(NOTICE,
+				(errmsg("%s: a unit may count with %d rows, which are not independent", what, max_rows),
+				 errhint("%s", one_row)));
+	return max_rows > 1;
+}

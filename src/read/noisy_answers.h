@@ -22,4 +22,11 @@ extern pe_noisy pe_noisy_answers(pe_release *release, const pe_workload *workloa
 extern bool pe_noisy_sums(pe_release *release, pe_stored_aggregates *parts, const char *number, const char *workload,
 						  bool squares, pe_noisy *sums, pe_number *bounds);
 
+/*
+ * Tests, and intervals for a population, take rows for independent draws; of a unit with several rows they are none.
+ * refuse: 0A000 if a unit may count with several rows; tell: a NOTICE of it, and whether it is so.
+ */
+extern void pe_several_rows_refuse(int max_rows, const char *what);
+extern bool pe_several_rows_tell(int max_rows, const char *what);
+
 #endif

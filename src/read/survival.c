@@ -14,6 +14,7 @@
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
 #include "noise/interval.h"
+#include "read/noisy_answers.h"
 #include "read/survival.h"
 #include "server/access.h"
 #include "server/arguments.h"
@@ -397,6 +398,12 @@ tell_hidden(const pe_survival_study *s)
 }
 
 static void
+tell_several_rows(const pe_survival_study *s)
+{
+	(void) pe_several_rows_tell(s->rule.rows, "standard errors and intervals are too small for a population");
+}
+
+static void
 make_point(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const pe_survival_study *s = argument;
@@ -420,6 +427,7 @@ void
 pe_survival_return(FunctionCallInfo fcinfo, pe_survival_study *s)
 {
 	tell_hidden(s);
+	tell_several_rows(s);
 	pe_return_rows(fcinfo, s->groups * s->edges, 8, make_point, s);
 }
 
@@ -516,6 +524,7 @@ pe_sql_survival_summary(PG_FUNCTION_ARGS)
 
 	c.until = read_until(fcinfo, c.study);
 	tell_hidden_figures(&c);
+	tell_several_rows(c.study);
 	pe_return_rows(fcinfo, c.study->groups * lengthof(figures), 7, make_figure, &c);
 	return (Datum) 0;
 }
@@ -567,6 +576,7 @@ pe_sql_compare_survival(PG_FUNCTION_ARGS)
 	compared	c = {.study = study_of_release(fcinfo)};
 	const pe_survival_study *s = c.study;
 
+	pe_several_rows_refuse(s->rule.rows, "the log-rank test");
 	check_groups(s);
 	pe_survival_compare(s->groups, s->counts, s->curve, s->covariance, &c.test);
 	pe_return_rows(fcinfo, 1, 4, make_test, &c);

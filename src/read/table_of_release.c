@@ -557,6 +557,7 @@ begin_look(look *l, const char *by)
 		refuse_by(l, by);
 	l->rows->groups = pe_attribute_cells(&l->rows->by->domain);
 	l->tests.by = l->rows->by->name;
+	pe_table_tests_tell(&l->tests);
 }
 
 void

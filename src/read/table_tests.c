@@ -28,6 +28,13 @@ pe_table_tests_begin(pe_table_tests *tests, int64 release)
 	PE_UNDONE();
 	tests->parts = pe_release_read_parts(&tests->release, &has_counts);
 	PE_END_UNDONE();
+	pe_table_tests_tell(tests);
+}
+
+void
+pe_table_tests_tell(pe_table_tests *tests)
+{
+	tests->dependent = pe_several_rows_tell(tests->release.dataset->max_rows, "no p-values");
 }
 
 /* A hash of what was measured and what is asked. */
@@ -72,7 +79,7 @@ pe_table_tests_means(pe_table_tests *tests, const char *number)
 	pe_table_noise noise;
 	pe_test_result result = {.p_value = NAN};
 
-	if (tests->parts == NULL || !read_sums(tests, number, &sums, &bounds))
+	if (tests->parts == NULL || tests->dependent || !read_sums(tests, number, &sums, &bounds))
 		return NAN;
 	how = bootstrap_of(tests, number);
 	pe_noisy_law(&sums, &noise);
@@ -88,6 +95,8 @@ pe_table_tests_counts(const pe_table_tests *tests, const char *attribute, int32 
 	pe_table_noise noise;
 	pe_test_result result = {.p_value = NAN};
 
+	if (tests->dependent)
+		return NAN;
 	pe_noisy_law(counts, &noise);
 	pe_test_independence(&(pe_noisy_table) {values, tests->groups, counts->value, &noise}, &how, &result);
 	pe_table_noise_free(&noise);

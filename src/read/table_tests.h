@@ -9,7 +9,6 @@
 #define PE_READ_TABLE_TESTS_H
 
 #include "ask/ask_sums.h"
-#include "study/noisy.h"
 #include "study/hypothesis.h"
 #include "study/noisy.h"
 
@@ -20,10 +19,14 @@ typedef struct pe_table_tests
 	const char *by;				/* the attribute of the groups */
 	int32		groups;			/* that are compared; below 2 nothing is */
 	const int32 *group;			/* their cells */
+	bool		dependent;		/* rows of one unit: all p-values are unknown */
 } pe_table_tests;
 
 /* Reads the release.  Errors: those of dp.answer.  Not inside PE_UNDONE. */
 extern void pe_table_tests_begin(pe_table_tests *tests, int64 release);
+
+/* Of a release that is read: whether its rows are dependent, with a NOTICE of it. */
+extern void pe_table_tests_tell(pe_table_tests *tests);
 
 /* NaN: it is not known. */
 extern double pe_table_tests_means(pe_table_tests *tests, const char *number);
