@@ -22,11 +22,11 @@ SELECT dp.grant_budget('trial', 'regress_ann', 90000);
 CREATE VIEW rows_that_count AS SELECT * FROM trial WHERE days BETWEEN 0 AND 120;
 GRANT SELECT ON rows_that_count TO regress_ann;
 -- all later times are in the last bin; one bin; all have the event, nobody has it, and nobody is there
-CREATE TABLE small (t float8, clamped int, one int, all_die boolean, none_dies boolean, grp text);
-INSERT INTO small SELECT i % 10, 5 * (i % 10), i % 10, true, false, 'x' FROM generate_series(1, 4000) i;
+CREATE TABLE small (t float8, clamped int, one int, all_die boolean, none_dies boolean, grp text, other int);
+INSERT INTO small SELECT i % 10, 5 * (i % 10), i % 10, true, false, 'x', i % 10 FROM generate_series(1, 4000) i;
 SELECT dp.create_dataset('small', 'small', 90000, accounting => 'pure');
 SELECT dp.add_attribute('small', 't', 0.0, 10.0, 5, outside => 'drop', last => 'open'), dp.add_attribute('small', 'clamped', 0, 40, 4, last => 'open'), dp.add_attribute('small', 'one', 0, 10, 1, outside => 'drop', last => 'open');
-SELECT dp.add_attribute('small', 'all_die'), dp.add_attribute('small', 'none_dies'), dp.add_attribute('small', 'grp', '{x,y}');
+SELECT dp.add_attribute('small', 'other', 0, 5, 5, last => 'open', outside => 'other'), dp.add_attribute('small', 'all_die'), dp.add_attribute('small', 'none_dies'), dp.add_attribute('small', 'grp', '{x,y}');
 SELECT dp.grant_budget('small', 'regress_ann', 90000);
 SET SESSION AUTHORIZATION regress_ann;
 
@@ -113,6 +113,8 @@ SELECT refused($$SELECT * FROM dp.survival('trial', 'days', 'died', '{arm,site,s
 SELECT refused($$SELECT * FROM dp.survival('trial', 'days', 'died')$$);
 SELECT refused($$SELECT * FROM dp.survival('trial', 'days', 'died', epsilon => 1, rho => 1)$$);
 SELECT refused($$SELECT * FROM dp.survival('trial', NULL, 'died', epsilon => 1)$$);
+-- those in a cell 'other' would be missing
+SELECT refused($$SELECT * FROM dp.survival('small', 'other', 'all_die', epsilon => 1)$$);
 SELECT refused($$SELECT * FROM dp.survival('nothing', 'days', 'died', epsilon => 1)$$);
 SELECT count(*) = :charges AS nothing_charged FROM dp.charges;
 -- of releases, with what they lack

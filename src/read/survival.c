@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -48,6 +49,40 @@ check_time(const pe_column *column)
 					   "type is %s.", format_type_be(column->type)),
 			 bins ? errhint("Let the owner declare the time since each unit's start, such as days.")
 			 : errhint("Let the owner declare bins with dp.add_attribute or dp.alter_attribute.")));
+}
+
+/* What has later times in the last bin. */
+static char *
+clamping_text(const pe_survival_study *s)
+{
+	return psprintf("dp.alter_attribute(%s, %s, outside => 'clamp')", quote_literal_cstr(s->dataset->name),
+					quote_literal_cstr(s->time->name));
+}
+
+/* A cell 'other' has times below and above together: who outlives the last edge would not be at risk before it. */
+static void
+check_outside(const pe_survival_study *s)
+{
+	if (s->time->domain.outside == PE_OUTSIDE_OTHER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("attribute \"%s\" has times beyond its last edge in a cell 'other'", s->time->name),
+				 errdetail("A curve would leave out all who outlive the last edge, and be too low."),
+				 errhint("Let the owner say %s.", clamping_text(s))));
+}
+
+static void
+tell_dropped(const pe_survival_study *s)
+{
+	static TimestampTz told;
+
+	if (s->time->domain.outside != PE_OUTSIDE_DROP || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("rows whose \"%s\" is beyond its edges are left out", s->time->name),
+			 errdetail("If any outlive the last edge, the curve is too low."),
+			 errhint("The last edge has to be beyond all times; or let the owner say %s.", clamping_text(s))));
 }
 
 static void
@@ -167,6 +202,7 @@ void
 pe_survival_resolve(pe_survival_study *s)
 {
 	check_time(s->time);
+	check_outside(s);
 	check_event(s->event);
 	if (s->time == s->event)
 		check_once(s->time, s, 0);
@@ -398,8 +434,9 @@ tell_hidden(const pe_survival_study *s)
 }
 
 static void
-tell_several_rows(const pe_survival_study *s)
+tell_supposed(const pe_survival_study *s)
 {
+	tell_dropped(s);
 	(void) pe_several_rows_tell(s->rule.rows, "standard errors and intervals are too small for a population");
 }
 
@@ -427,7 +464,7 @@ void
 pe_survival_return(FunctionCallInfo fcinfo, pe_survival_study *s)
 {
 	tell_hidden(s);
-	tell_several_rows(s);
+	tell_supposed(s);
 	pe_return_rows(fcinfo, s->groups * s->edges, 8, make_point, s);
 }
 
@@ -524,7 +561,7 @@ pe_sql_survival_summary(PG_FUNCTION_ARGS)
 
 	c.until = read_until(fcinfo, c.study);
 	tell_hidden_figures(&c);
-	tell_several_rows(c.study);
+	tell_supposed(c.study);
 	pe_return_rows(fcinfo, c.study->groups * lengthof(figures), 7, make_figure, &c);
 	return (Datum) 0;
 }
@@ -577,6 +614,7 @@ pe_sql_compare_survival(PG_FUNCTION_ARGS)
 	const pe_survival_study *s = c.study;
 
 	pe_several_rows_refuse(s->rule.rows, "the log-rank test");
+	tell_dropped(s);
 	check_groups(s);
 	pe_survival_compare(s->groups, s->counts, s->curve, s->covariance, &c.test);
 	pe_return_rows(fcinfo, 1, 4, make_test, &c);
