@@ -40,6 +40,9 @@ SELECT pg_temp.why('one_pass', '{}');
 SELECT pg_temp.why('gd', '{}');
 SELECT pg_temp.why('newton', '{"clip": 1.5, "iterations": 1}');
 SELECT pg_temp.why('newton', '{"clip": 1.5, "floor": 1000}');
+-- rows of a feature and the intercept that are shortened to 1; one that is as long as any is not
+SELECT pg_temp.why('newton', '{"clip": 1, "max_norm": 1}');
+SELECT pg_temp.why('newton', '{"clip": 1.5, "max_norm": 1.42}') IS DISTINCT FROM pg_temp.why('newton', '{"clip": 1, "max_norm": 1}') AS not_shortened;
 SELECT count(*) AS terms FROM dp.fit('trial', 'linear_regression', 'age', '{arm}', rho => 1, model => 'of_age');
 SELECT refused('SELECT * FROM dp.odds_ratios(''of_age'')');
 SELECT refused('SELECT * FROM dp.odds_ratios(''nothing'')');

@@ -118,7 +118,8 @@ typedef enum pe_fit_unknown
 	PE_FIT_UNKNOWN_L2,			/* likewise of a penalty */
 	PE_FIT_UNKNOWN_UNITS,		/* several rows of a unit are no sample */
 	PE_FIT_UNKNOWN_NOISE,		/* the noise drowns how the features vary */
-	PE_FIT_UNKNOWN_STEPS		/* more is left to the minimiser than the weights err */
+	PE_FIT_UNKNOWN_STEPS,		/* more is left to the minimiser than the weights err */
+	PE_FIT_UNKNOWN_SHORTENED	/* max_norm is below the longest row: the weights are of shorter ones */
 } pe_fit_unknown;
 
 typedef struct pe_fit_population

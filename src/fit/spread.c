@@ -57,7 +57,7 @@
  * have left of the way from 0 to w*: -(I - H^-1 D)^T w*, by the D of the end,
  * which is the smallest on the way where margins grow.  Nothing is reported where e is longer than one standard
  * error in its direction, or where an eigenvalue of M + N is below the floor in
- * more directions than are silent; nor with clipped gradients or l2, whose
+ * more directions than are silent; nor with clipped gradients, shortened rows or l2, whose
  * biases no released number shows, nor of units with several rows.
  */
 #include "fit/methods.h"
@@ -428,12 +428,23 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
  * ----------
  */
 
+/* Whether a row can be longer than all are made: a number and a group have at most PE_ONE each, and so has a constant. */
+static bool
+shortens(const pe_fit_problem *problem)
+{
+	double		entries = problem->shape->dense + problem->shape->groups;
+
+	return (double) problem->radius_sq < entries * PE_ONE * PE_ONE * (1 - 1e-6);
+}
+
 /* Why nothing can be said before anything is looked at. */
 static pe_fit_unknown
 unknown_of(const pe_fit_problem *problem)
 {
 	if (problem->model != PE_MODEL_LOGISTIC)
 		return PE_FIT_UNKNOWN_METHOD;
+	if (shortens(problem))
+		return PE_FIT_UNKNOWN_SHORTENED;
 	if (problem->options.clip < pe_fit_radius(problem) * (1 - 1e-9))
 		return PE_FIT_UNKNOWN_CLIP;
 	if (problem->options.l2 > 0)

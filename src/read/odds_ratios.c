@@ -36,11 +36,12 @@ static const char *const reasons[] = {
 	NULL,
 	"no theory gives the error of this method: method newton has one",
 	"gradients were clipped: fit it with the option clip of the longest row, the root of the number of features "
-	"and the intercept, or max_norm",
+	"and the intercept",
 	"a penalty l2 biases it",
 	"units of several rows are no sample of rows",
 	"the noise drowns how the features vary together",
-	"the steps had not arrived: fit it with more iterations"
+	"the steps had not arrived: fit it with more iterations",
+	"rows were shortened to max_norm: fit it without"
 };
 
 /* An earlier version kept no errors of this kind. */
