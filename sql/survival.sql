@@ -62,6 +62,7 @@ SELECT count(*) = :charges + 1 AS charged_anew FROM dp.charges;
 -- free, from each release that determines the counts, in any order of attributes, summed over others
 SELECT max(release) AS cells FROM dp.histogram('trial', '{score,arm,died,days}', 'identity', rho => 3000) \gset
 SELECT max(release) AS tables FROM dp.measure('trial', '{arm,days,died,score,site}', 'marginals(3)', rho => 3000) \gset
+SELECT max(release) AS without FROM dp.histogram('trial', '{days,died,arm}', 'prefix(days) * identity(died) * identity(arm)', rho => 3000, predicate => 'arm IN (''a'', ''b'')') \gset
 SELECT count(*) AS charges FROM dp.charges \gset
 SELECT r, count(*), max(abs(s.survival - a.survival)) < 0.01 AS survival, max(abs(s.stderr - a.stderr)) < 0.001 AS stderr
   FROM (VALUES (:more), (:cells), (:tables)) v(r), LATERAL (SELECT * FROM dp.survival(r, 'days', 'died')) s JOIN pg_temp.actuarial('') a USING (at) GROUP BY 1 ORDER BY 1;
@@ -74,6 +75,8 @@ SELECT label, figure, round(estimate::numeric, 1) AS estimate, round(stderr::num
   FROM dp.survival_summary(:more, 'days', 'died', 'arm') WHERE label->>'arm' IS NOT NULL;
 SELECT figure, round(estimate::numeric, 1) AS estimate, round(stderr::numeric, 2) AS stderr, until FROM dp.survival_summary(:more, 'days', 'died', until => 50);
 SELECT statistic > 60 AS large, df, p_value < 1e-9 AS differ, until FROM dp.compare_survival(:more, 'days', 'died', 'arm');
+-- a and b are compared, not those whose arm is NULL: as if there were no such cell
+SELECT abs(a.statistic / b.statistic - 1) < 0.001 AS alike, a.df, b.df FROM dp.compare_survival(:more, 'days', 'died', 'arm') a, dp.compare_survival(:without, 'days', 'died', 'arm') b;
 -- no difference: the scores do not matter
 SELECT df, p_value > 0.01 AS alike FROM dp.compare_survival(:cells, 'days', 'died', '{score}');
 SELECT count(*) = :charges AS nothing_charged FROM dp.charges;

@@ -503,7 +503,7 @@ find_compared(comparison *c)
 	int32_t		found = 0;
 
 	for (int32_t g = 0; g < c->groups; g++)
-		found += c->compared[g] = c->survival[g].point[0].least_at_risk > 0;
+		found += c->compared[g] = !c->group[g].leave_out && c->survival[g].point[0].least_at_risk > 0;
 	return found;
 }
 

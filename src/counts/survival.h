@@ -52,6 +52,7 @@ typedef struct pe_survival_counts
 	const double *count;		/* 2 bins */
 	const double *covariance;	/* 2 bins x 2 bins, both triangles */
 	double		half;			/* of an interval of a sum of the noise, in standard errors */
+	bool		leave_out;		/* of a comparison: no group */
 } pe_survival_counts;
 
 /* At an edge, from 0. */
@@ -113,7 +114,8 @@ extern pe_survival_figure pe_survival_mean(const pe_survival *survival, const pe
  * U by all counts, cross covariances of the groups among them.
  *
  * A group whose number of rows may be 0, by the lower end of its interval, is left out: nothing is known of it, and as
- * a degree of freedom it would take power from the others.  Its own noise alone decides this.
+ * a degree of freedom it would take power from the others.  Its own noise alone decides this.  So are those that are
+ * to be left out.
  *
  * covariance: over all groups, the 2 bins counts of each one after the other.
  */

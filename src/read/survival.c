@@ -590,17 +590,38 @@ make_test(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[0] = nulls[1] = nulls[2] = nulls[3] = none;
 }
 
+/* Cells for other values and NULL of an attribute of by are no groups. */
+static bool
+is_no_group(const pe_survival_study *s, int32 group)
+{
+	bool		no_group = false;
+
+	for (int i = s->names.bys - 1; i >= 0; i--)
+	{
+		const pe_attribute *domain = &s->by[i]->domain;
+		int32		cell = group % pe_attribute_cells(domain);
+
+		group /= pe_attribute_cells(domain);
+		no_group |= pe_attribute_is_other(domain, cell) || pe_attribute_is_null(domain, cell);
+	}
+	return no_group;
+}
+
 /* A test is of all groups: it says something of each. */
 static void
-check_groups(const pe_survival_study *s)
+choose_groups(const pe_survival_study *s)
 {
-	if (s->groups < 2)
+	int32		groups = 0;
+
+	for (int32 g = 0; g < s->groups; g++)
+		groups += !(s->counts[g].leave_out = is_no_group(s, g));
+	if (groups < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("one group cannot be compared"),
-				 errhint("Name an attribute with two cells or more in by.")));
+				 errhint("Name an attribute with two values or more in by.")));
 	for (int32 g = 0; g < s->groups; g++)
-		if (!is_shown(s, g, 0))
+		if (!s->counts[g].leave_out && !is_shown(s, g, 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a group is not shown, as it may have fewer than %d units", s->rule.units),
@@ -615,7 +636,7 @@ pe_sql_compare_survival(PG_FUNCTION_ARGS)
 
 	pe_several_rows_refuse(s->rule.rows, "the log-rank test");
 	tell_dropped(s);
-	check_groups(s);
+	choose_groups(s);
 	pe_survival_compare(s->groups, s->counts, s->curve, s->covariance, &c.test);
 	pe_return_rows(fcinfo, 1, 4, make_test, &c);
 	return (Datum) 0;
