@@ -49,7 +49,7 @@ SELECT count(*), max(abs(s.survival - a.survival)) < 1e-4 AS survival, max(abs(s
 SELECT count(*), max(abs(s.survival - a.survival)) < 1e-3 AS survival, max(abs(s.stderr - a.stderr)) < 1e-4 AS stderr,
        max(abs(s.lower95 - a.lower95)) < 1e-3 AND max(abs(s.upper95 - a.upper95)) < 1e-3 AS interval
   FROM dp.survival('trial', 'days', 'died', '{arm}', rho => 3000) s JOIN pg_temp.actuarial('arm') a ON a.at = s.at AND a.g = coalesce(label->>'arm', 'null');
-SELECT at, stderr, lower95, upper95 FROM dp.survival('trial', 'days', 'died', 'arm', rho => 3000) WHERE label->>'arm' = 'c';
+SELECT at, survival, stderr, lower95, upper95 FROM dp.survival('trial', 'days', 'died', 'arm', rho => 3000) WHERE label->>'arm' = 'c';
 
 -- the request is that of a histogram: either replays the other
 SELECT count(*) AS charges FROM dp.charges \gset
@@ -98,7 +98,7 @@ SELECT at, round(at_risk) AS at_risk, round(survival::numeric, 3) AS survival, r
 -- one bin
 SELECT at, round(at_risk) AS at_risk, round(survival::numeric, 3) AS survival, round(upper95::numeric, 3) AS upper95 FROM dp.survival('small', 'one', 'none_dies', 'grp', epsilon => 1000) WHERE label->>'grp' = 'x';
 -- noise beyond all rows: nothing is known
-SELECT bool_and(lower95 = 0 AND upper95 = 1 AND stderr IS NULL) AS nothing FROM dp.survival('trial', 'days', 'died', '{arm,score}', rho => 1e-9) WHERE at > 0;
+SELECT bool_and(lower95 = 0 AND upper95 = 1 AND stderr IS NULL AND survival IS NULL) AS nothing FROM dp.survival('trial', 'days', 'died', '{arm,score}', rho => 1e-9) WHERE at > 0;
 
 -- Errors, before any charge
 SELECT count(*) AS charges FROM dp.charges \gset

@@ -440,6 +440,13 @@ tell_supposed(const pe_survival_study *s)
 	(void) pe_several_rows_tell(s->rule.rows, "standard errors and intervals are too small for a population");
 }
 
+/* Whether anything is known of a curve behind its first edge: not of a group that may have no rows. */
+static bool
+is_of_rows(const pe_survival *curve)
+{
+	return curve->known > 0 || curve->point[0].least_at_risk > 0;
+}
+
 static void
 make_point(const void *argument, int32 row, Datum *values, bool *nulls)
 {
@@ -452,7 +459,7 @@ make_point(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = pe_label(&s->labels, group);
 	values[1] = Float8GetDatum(s->edge[edge]);
 	pe_put_float(shows_at_risk(s, group, edge) ? point->at_risk : NAN, &values[2], &nulls[2]);
-	pe_put_float(shown ? point->survival : NAN, &values[3], &nulls[3]);
+	pe_put_float(shown && (edge == 0 || is_of_rows(&s->curve[group])) ? point->survival : NAN, &values[3], &nulls[3]);
 	pe_put_float(shown ? point->stderr_ : NAN, &values[4], &nulls[4]);
 	pe_put_float(shown ? point->lower : NAN, &values[5], &nulls[5]);
 	pe_put_float(shown ? point->upper : NAN, &values[6], &nulls[6]);
