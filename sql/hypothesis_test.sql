@@ -21,6 +21,12 @@ SELECT dp.add_attribute('study', 'stage', ARRAY['I', 'II', 'III', 'IV', 'V'], ou
 SELECT dp.add_attribute('study', 'age', 0, 120, 12);
 SELECT dp.add_attribute('study', 'weight', 0.0, 200.0, 10);
 SELECT dp.grant_budget('study', 'regress_ann', 90000);
+CREATE TYPE grade AS ENUM ('low', 'medium', 'high');
+CREATE TABLE grades AS SELECT (ARRAY['low', 'medium', 'high'])[1 + i % 3]::grade AS grade, i % 3 = 2 AS bad FROM generate_series(1, 300) i;
+SELECT dp.create_dataset('grades', 'grades', 90000);
+SELECT dp.add_attribute('grades', 'grade', ARRAY['low', 'medium', 'high']), dp.add_attribute('grades', 'bad');
+SELECT dp.grant_budget('grades', 'regress_ann', 90000);
+GRANT SELECT ON grades TO regress_ann;
 GRANT SELECT ON study TO regress_ann;
 CREATE TABLE pure_study AS SELECT * FROM study;
 SELECT dp.create_dataset('pure_study', 'pure_study', 90000, accounting => 'pure');
@@ -71,11 +77,14 @@ SELECT pg_temp.same(t.statistic, z) AS statistic, t.df, pg_temp.near(p_value, pg
 -- trend: n r^2 where one attribute has two levels (Cochran and Armitage), else (n - 1) r^2
 SELECT pg_temp.same(t.statistic, n * r * r) AS statistic, t.df, pg_temp.near(p_value, pg_temp.chi2_tail(n * r * r, 1)) AS p_value, pg_temp.same(estimate, r) AS estimate
   FROM (SELECT count(*) AS n, corr(died::int, array_position('{I,II,III,IV}', stage)) AS r FROM study) e,
-    dp.hypothesis_test(:cells, 'trend', '{died,stage}', '{"replicates": 29999}') t;
+    dp.hypothesis_test(:cells, 'trend', '{died,stage}', '{"replicates": 29999, "scores": {"stage": [1, 2, 3, 4, 5]}}') t;
 SELECT pg_temp.same(t.statistic, (n - 1) * r * r) AS statistic, pg_temp.near(p_value, pg_temp.chi2_tail((n - 1) * r * r, 1)) AS p_value, pg_temp.same(estimate, r) AS estimate,
     pg_temp.near((upper95 - lower95) / 2, 1.96 / sqrt(n)) AS width
   FROM (SELECT count(*) AS n, corr(CASE dose WHEN 'none' THEN 0 WHEN 'low' THEN 1 ELSE 5 END, array_position('{I,II,III,IV}', stage)) AS r FROM study) e,
-    dp.hypothesis_test(:cells, 'trend', '{dose,stage}', '{"replicates": 29999, "scores": {"dose": [0, 1, 5]}}') t;
+    dp.hypothesis_test(:cells, 'trend', '{dose,stage}', '{"replicates": 29999, "scores": {"dose": [0, 1, 5], "stage": [1, 2, 3, 4, 5]}}') t;
+-- an enum has an order, a text none but that of its scores
+SELECT max(release) AS grades FROM dp.histogram('grades', '{grade,bad}', rho => 20000) \gset
+SELECT round(estimate::numeric, 2) AS estimate FROM dp.hypothesis_test(:grades, 'trend', '{grade,bad}', '{"replicates": 99}');
 
 -- goodness of fit
 SELECT pg_temp.same(t.statistic, x) AS statistic, t.df, pg_temp.near(p_value, pg_temp.chi2_tail(x, 2)) AS p_value, pg_temp.same(estimate, sqrt(x / 600)) AS estimate
@@ -125,6 +134,7 @@ SELECT * FROM dp.hypothesis_test(NULL, 'chi2', '{died,dose}');
 SELECT * FROM dp.hypothesis_test(:nothing, 'chi2', '{died,stage}');
 SELECT * FROM dp.hypothesis_test(:nothing, 'proportions', '{died,dose}');
 SELECT * FROM dp.hypothesis_test(:cells, 'trend', '{died,dose}');
+SELECT * FROM dp.hypothesis_test(:cells, 'trend', '{died,stage}');
 SELECT * FROM dp.hypothesis_test(:cells, 'trend', '{died,dose}', '{"scores": {"dose": [0, 1]}}');
 SELECT * FROM dp.hypothesis_test(:cells, 'trend', '{died,dose}', '{"scores": {"arm": [0, 1]}}');
 SELECT * FROM dp.hypothesis_test(:cells, 'chi2', '{died,dose}', '{"scores": {}}');
@@ -152,7 +162,8 @@ SELECT p_value IS NOT NULL AS shown FROM dp.hypothesis_test(:cells, 'goodness', 
 DISCARD TEMP;
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
-DROP TABLE study, pure_study;
+DROP TABLE study, pure_study, grades;
+DROP TYPE grade;
 DROP FUNCTION public.refused(text);
 REVOKE CREATE ON SCHEMA public FROM regress_curator;
 DROP ROLE regress_curator, regress_ann, regress_eve;

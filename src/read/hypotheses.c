@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "utils/builtins.h"
+#include "utils/json.h"
 
 #include "ask/suppress.h"
 #include "base/prf.h"
@@ -14,6 +15,7 @@
 #include "read/noisy_answers.h"
 #include "server/access.h"
 #include "server/arguments.h"
+#include "server/values.h"
 
 const char *const pe_hypothesis_kinds[PE_HYPOTHESES] = {"chi2", "trend", "proportions", "means", "goodness"};
 
@@ -273,6 +275,28 @@ check_count(const look *l, const char *what, int i, int given)
 			 errdetail("Cells for other values and NULL are no levels here, nor those that a predicate rules out.")));
 }
 
+/* Whether the levels ascend by what they mean: texts are in the order of the alphabet, which says nothing of it. */
+static bool
+has_order(const pe_column *column)
+{
+	return column->ordered && !(column->domain.kind == PE_LEVELS && pe_type_is_text(column->type));
+}
+
+/* The cure, in SQL. */
+static char *
+scores_text(const look *l, int i)
+{
+	StringInfoData json;
+	StringInfoData numbers;
+
+	initStringInfo(&json);
+	initStringInfo(&numbers);
+	escape_json(&json, l->h->attribute[i]);
+	for (int k = 0; k < l->levels[i]; k++)
+		appendStringInfo(&numbers, "%s%d", k > 0 ? ", " : "", k);
+	return quote_literal_cstr(psprintf("{\"scores\": {%s: [%s]}}", json.data, numbers.data));
+}
+
 /* 1, 2, ... where none are given. */
 static const double *
 scores_of(const look *l, int i)
@@ -284,12 +308,13 @@ scores_of(const look *l, int i)
 		check_count(l, "scores", i, l->h->scores[i]);
 		return l->h->score[i];
 	}
-	if (!l->release.columns[l->attribute[i]].ordered && l->levels[i] > 2)
+	if (!has_order(&l->release.columns[l->attribute[i]]) && l->levels[i] > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("attribute \"%s\" has no order", l->h->attribute[i]),
-				 errhint("Give scores for its levels: options => '{\"scores\": {\"%s\": [0, 1, 2]}}'.",
-						 l->h->attribute[i])));
+				 errdetail("Numbers, bins, times, booleans and enums have one; the alphabet is none."),
+				 errhint("Give a score for each of its levels, as dp.describe lists them: options => %s.",
+						 scores_text(l, i))));
 	score = palloc(l->levels[i] * sizeof(double));
 	for (int k = 0; k < l->levels[i]; k++)
 		score[k] = k + 1;
