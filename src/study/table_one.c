@@ -68,6 +68,13 @@ add_number(char *text, double number, double unit)
 	add_grouped(text, digits);
 }
 
+/* Whether nothing is left of a number by its rounding to a unit, and something by that to a finer one. */
+static bool
+vanishes(double number, double unit, double finest)
+{
+	return rint(number / unit) == 0 && rint(number / finest) != 0;
+}
+
 bool
 pe_table_has_rows(pe_figure count)
 {
@@ -85,6 +92,8 @@ pe_table_count(pe_figure count, pe_figure percent, char *text)
 	add_number(text, fmax(count.value, 0), unit_of(count.error, 1));
 	if (isnan(percent.value) || isnan(percent.error))
 		return;
+	if (rint(count.value / unit_of(count.error, 1)) <= 0)
+		percent.value = 0;		/* as the count is */
 	strcat(text, " (");
 	add_number(text, fmin(fmax(percent.value, 0), 100), fmin(unit_of(percent.error, .1), 10));
 	strcat(text, " %)");
@@ -106,7 +115,8 @@ pe_table_mean(pe_figure mean, pe_figure deviation, char *text)
 	text[0] = 0;
 	add_number(text, mean.value, unit_of(mean.error, finest));
 	strcat(text, " (");
-	if (isnan(deviation.value) || isnan(deviation.error))
+	if (isnan(deviation.value) || isnan(deviation.error) ||
+		vanishes(deviation.value, unit_of(deviation.error, finest), finest))
 		strcat(text, PE_TABLE_DASH);
 	else
 		add_number(text, deviation.value, unit_of(deviation.error, finest));
@@ -118,20 +128,32 @@ pe_table_median(const pe_figure quartile[3], double least, char *text)
 {
 	static const char *const before[] = {" [", "", ", "};
 	static const int order[] = {1, 0, 2};
+	double		finest = fmax(least, 1e-3);
+	double		rounded[3];
 
+	for (int i = 0; i < 3; i++)
+	{
+		double		unit = unit_of(quartile[i].error, finest);
+
+		rounded[i] = vanishes(quartile[i].value, unit, finest) ? NAN : rint(quartile[i].value / unit) * unit;
+	}
+	if (rounded[0] > rounded[1])
+		rounded[0] = NAN;
+	if (rounded[2] < rounded[1] || rounded[2] < rounded[0])
+		rounded[2] = NAN;
 	text[0] = 0;
 	for (int i = 0; i < 3; i++)
 	{
 		const pe_figure *q = &quartile[order[i]];
 
 		strcat(text, i > 0 ? before[order[i]] : "");
-		if (isnan(q->value))
+		if (isnan(rounded[order[i]]))
 			strcat(text, PE_TABLE_DASH);
 		else
-			add_number(text, q->value, unit_of(q->error, fmax(least, 1e-3)));
+			add_number(text, q->value, unit_of(q->error, finest));
 	}
 	strcat(text, "]");
-	if (isnan(quartile[0].value) && isnan(quartile[1].value) && isnan(quartile[2].value))
+	if (isnan(rounded[0]) && isnan(rounded[1]) && isnan(rounded[2]))
 		strcpy(text, PE_TABLE_DASH);
 }
 

@@ -8,8 +8,9 @@
  *
  *		a count			within 1.96 standard errors of 0, unless these are below 1/2
  *		a mean			whose standard error is not below the standard deviation of the values, or is unknown
- *		a deviation		of a variance that may be 0
- *		a quartile		of rows whose number may be 0
+ *		a deviation		of a variance that may be 0, or that is rounded to 0
+ *		a quartile		of rows whose number may be 0; or that is rounded to 0 although it is not, or beyond the
+ *						median
  *
  * Standardised mean difference: |difference of means| / root of the mean of both
  * variances; of levels the multivariate one (Yang and Dalton 2012), with the

@@ -73,6 +73,31 @@ means_have_three_digits_of_the_deviation_at_most(void **state)
 	assert_mean(1000, 700, NAN, NAN, PE_TABLE_DASH);
 }
 
+/* A 0 stands for 0 alone, and quartiles are in order. */
+static void
+nothing_is_rounded_to_nothing(void **state)
+{
+	pe_figure	quartile[3] = {{13, 1}, {15, 1}, {4, 30}};
+	char		text[PE_TABLE_TEXT];
+
+	assert_mean(30, .5, 4, 10, "30.0 (" PE_TABLE_DASH ")");
+	assert_mean(30, .5, 6, 10, "30.0 (10)");
+	assert_mean(30, .001, 0, 0, "30.000 (0.000)");
+	assert_count(.4, .3, 20, 30, "0 (0 %)");
+	pe_table_median(quartile, 1, text);
+	assert_string_equal(text, "15 [13, " PE_TABLE_DASH "]");
+	quartile[2] = (pe_figure) {17, 60};
+	pe_table_median(quartile, 1, text);
+	assert_string_equal(text, "15 [13, 20]");
+	quartile[2] = (pe_figure) {14.4, 1};
+	pe_table_median(quartile, 1, text);
+	assert_string_equal(text, "15 [13, " PE_TABLE_DASH "]");
+	quartile[0] = (pe_figure) {0, 1};
+	quartile[2] = (pe_figure) {17, 1};
+	pe_table_median(quartile, 1, text);
+	assert_string_equal(text, "15 [0, 17]");
+}
+
 static void
 quartiles_have_the_digits_of_their_intervals(void **state)
 {
@@ -219,6 +244,7 @@ main(void)
 		cmocka_unit_test(counts_are_rounded_to_the_first_digit_of_the_error),
 		cmocka_unit_test(what_the_noise_drowns_is_a_dash),
 		cmocka_unit_test(means_have_three_digits_of_the_deviation_at_most),
+		cmocka_unit_test(nothing_is_rounded_to_nothing),
 		cmocka_unit_test(quartiles_have_the_digits_of_their_intervals),
 		cmocka_unit_test(the_error_of_a_percentage_is_that_of_the_delta_method),
 		cmocka_unit_test(sums_and_shares_have_the_covariance_of_their_numbers),
