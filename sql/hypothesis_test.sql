@@ -145,6 +145,7 @@ SELECT * FROM dp.hypothesis_test(:cells, 'goodness', 'dose', '{"probabilities": 
 SELECT * FROM dp.hypothesis_test(:cells, 'goodness', 'dose', '{"probabilities": [0.5, 0.5]}');
 SELECT * FROM dp.hypothesis_test(:cells, 'means', '{age,arm}');
 SELECT * FROM dp.hypothesis_test(:sums, 'means', '{age,stage}');
+SELECT * FROM dp.hypothesis_test(:sums, 'means', '{Body Mass,"ev\"ent"}');
 SELECT * FROM dp.hypothesis_test(:sums, 'means', '{arm,age}');
 SELECT max(release) AS total FROM dp.histogram('study', '{dose,died}', 'identity(dose) + identity(died)', rho => 1) \gset
 SELECT * FROM dp.hypothesis_test(:total, 'chi2', '{dose,died}');

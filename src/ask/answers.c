@@ -81,7 +81,8 @@ begin_reconstruction(const pe_measured *measured, const pe_workload *workload, p
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the workload tells too many classes of cells apart"),
-				 errdetail("At most %d can be.", PE_OPTIMUM_CELLS)));
+				 errdetail("At most %d can be.", PE_OPTIMUM_CELLS),
+				 errhint("Ask for fewer cells, or for what was measured.")));
 	pe_check_memory(pe_reconstruction_memory(measured->strategy, workload, &r->classes));
 }
 

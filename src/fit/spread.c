@@ -428,7 +428,7 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
  * ----------
  */
 
-/* Whether a row can be longer than all are made: a number and a group have at most PE_ONE each, and so has a constant. */
+/* Whether a row can be longer than all are made: each number and group has at most PE_ONE, and so has a constant. */
 static bool
 shortens(const pe_fit_problem *problem)
 {

@@ -343,17 +343,18 @@ static void __attribute__((noreturn))
 refuse_lack(const call *c)
 {
 	const query *q = &c->query[0];
-	StringInfoData names;
+	const char *aggregate = q->number != NULL ? psprintf("%s(%s)", form_word[q->form], quote_identifier(q->number))
+		: "count(*)";
+	const char **name = palloc((c->named + 1) * sizeof(*name));
 
-	initStringInfo(&names);
 	for (int a = 0; a < c->named; a++)
-		appendStringInfo(&names, "%s%s", a > 0 ? "," : "", c->column[a].name);
+		name[a] = c->column[a].name;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("release " INT64_FORMAT " does not determine %s by what the conditions distinguish",
 					c->release.id, q->number != NULL ? psprintf("%s(%s)", form_word[q->form], q->number) : "counts"),
-			 errhint("dp.aggregate with aggregates => '{%s}' and by => '{%s}' does.",
-					 q->number != NULL ? psprintf("%s(%s)", form_word[q->form], q->number) : "count(*)", names.data)));
+			 errhint("dp.aggregate with aggregates => %s and by => %s does.", pe_names_literal(&aggregate, 1),
+					 pe_names_literal(name, c->named))));
 	pg_unreachable();
 }
 

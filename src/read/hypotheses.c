@@ -71,7 +71,14 @@ refuse_lack(const look *l, const char *what, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* The names of the table's attributes, as a list in SQL. */
+/* The names of the table's attributes, in SQL. */
+static char *
+names_literal(const pe_hypothesis *h)
+{
+	return pe_names_literal((const char *const *) h->attribute, h->attributes);
+}
+
+/* The same for a hash. */
 static char *
 names_text(const pe_hypothesis *h)
 {
@@ -88,8 +95,8 @@ read_counts(look *l)
 	int32		undetermined;
 
 	if (!l->has_counts)
-		refuse_lack(l, "counts of all rows", psprintf("dp.histogram or dp.measure with attributes => '%s' does, and so "
-													  "does dp.aggregate with count(*) by these.", names_text(l->h)));
+		refuse_lack(l, "counts of all rows", psprintf("dp.histogram or dp.measure with attributes => %s does, and so "
+													  "does dp.aggregate with count(*) by these.", names_literal(l->h)));
 	initStringInfo(&text);
 	for (int i = 0; i < l->h->attributes; i++)
 	{
@@ -101,7 +108,7 @@ read_counts(look *l)
 	l->noisy = pe_noisy_answers(r, workload, &undetermined);
 	if (undetermined >= 0)
 		refuse_lack(l, psprintf("the cells of %s", text.data),
-					psprintf("dp.histogram or dp.measure with attributes => '%s' does.", names_text(l->h)));
+					psprintf("dp.histogram or dp.measure with attributes => %s does.", names_literal(l->h)));
 }
 
 static void
@@ -127,8 +134,9 @@ read_sums(look *l)
 		!pe_noisy_sums(r, l->parts, number, psprintf("identity(%s)", quote_identifier(group)), true,
 					   &l->noisy, &l->number))
 		refuse_lack(l, psprintf("averages and variances of \"%s\" by \"%s\"", number, group),
-					psprintf("dp.aggregate with aggregates => '{avg(%s),var_samp(%s)}' and by => '{%s}' does.",
-							 number, number, group));
+					psprintf("dp.aggregate with aggregates => %s and by => %s does.",
+							 pe_names_literal((const char *[]) {psprintf("avg(%s)", quote_identifier(number)),
+								psprintf("var_samp(%s)", quote_identifier(number))}, 2), pe_names_literal(&group, 1)));
 }
 
 /* ------------------------------------------------------------------

@@ -193,7 +193,8 @@ check_size(const pe_survival_study *s)
 				 errmsg("%.0f counts are too many for survival", counts),
 				 errdetail("Two levels of \"%s\", %d bins of \"%s\" and %d groups make them; at most %d can be.",
 						   s->event->name, s->bins, s->time->name, s->groups, MOST_COUNTS),
-				 errhint("Use fewer groups, or select some of them with predicate and leave them out of by.")));
+				 s->groups == 1 ? errhint("Let the owner declare fewer bins.")
+				 : errhint("Use fewer groups, or select some of them with predicate and leave them out of by.")));
 	pe_check_memory((size_t) (3 * counts * counts) * sizeof(double)
 					+ (size_t) s->groups * s->bins * s->bins * 2 * sizeof(double));
 }

@@ -14,6 +14,7 @@
 #include "read/table_of_release.h"
 #include "read/table_tests.h"
 #include "server/access.h"
+#include "server/arguments.h"
 #include "server/values.h"
 #include "study/table_one.h"
 
@@ -86,18 +87,20 @@ refuse_lack(const look *l, const char *attribute)
 {
 	const char *by = l->rows->by != NULL ? l->rows->by->name : NULL;
 	const char *x = attribute != NULL ? attribute : "x";
-	const char *names = by != NULL ? psprintf("{%s,%s}", by, x) : psprintf("{%s}", x);
+	const char *number = quote_identifier(x);
+	const char *sums[] = {"count(*)", psprintf("avg(%s)", number), psprintf("stddev(%s)", number)};
+	const char *names = by != NULL ? pe_names_literal((const char *[]) {by, x}, 2) : pe_names_literal(&x, 1);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("release " INT64_FORMAT " holds no table of %s%s", l->rows->release,
 					attribute != NULL ? psprintf("\"%s\"", attribute) : "an attribute",
 					by != NULL ? psprintf(" by \"%s\"", by) : ""),
-			 errdetail("Levels, quartiles and what is missing are made of counts of '%s', the mean of a number of its "
+			 errdetail("Levels, quartiles and what is missing are made of counts of %s, the mean of a number of its "
 					   "sums%s.", names, by != NULL ? psprintf(" by \"%s\"", by) : ""),
-			 errhint("dp.histogram with attributes => '%s' measures such counts, dp.aggregate with aggregates => "
-					 "'{count(*),avg(%s),stddev(%s)}' and by => '{%s}' such sums, and dp.table_one of the dataset "
-					 "both.", names, x, x, by != NULL ? by : "")));
+			 errhint("dp.histogram with attributes => %s measures such counts, dp.aggregate with aggregates => %s "
+					 "and by => %s such sums, and dp.table_one of the dataset both.", names,
+					 pe_names_literal(sums, 3), pe_names_literal(&by, by != NULL))));
 	pg_unreachable();
 }
 

@@ -107,6 +107,17 @@ pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *
 	return names;
 }
 
+char *
+pe_names_literal(const char *const *name, int count)
+{
+	Datum	   *element = palloc(count * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		element[i] = CStringGetTextDatum(name[i]);
+	return quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(
+		construct_array(element, count, TEXTOID, -1, false, TYPALIGN_INT))));
+}
+
 void
 pe_check_epsilon(double epsilon)
 {

@@ -31,6 +31,9 @@ extern Oid	pe_argument_type(FunctionCallInfo fcinfo, int n);
  */
 extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
 
+/* Such an array as SQL has it, for a hint: '{a,"b c"}'. */
+extern char *pe_names_literal(const char *const *name, int count);
+
 /* 22023 unless it is finite, above 0 and at most the largest served; unless 0 < delta < 1. */
 extern void pe_check_epsilon(double epsilon);
 extern void pe_check_delta(double delta);
