@@ -133,7 +133,7 @@ find_columns(pe_synthetic_call *c)
 	c->columns = repalloc(c->columns, PE_MAX_ATTRIBUTES * sizeof(*c->columns));
 	if (request->predicate != NULL)
 		c->selection = pe_predicate_argument(dataset, request->predicate, c->columns, &count);
-	pe_refuse_compared(c->columns, count, "a synthetic table");
+	pe_refuse_compared(c->columns, count, "a synthetic table", NULL);
 	pe_dataset_check_committed(dataset);
 	c->domain = pe_columns_domain(c->columns, count, count - request->attributes);
 	if (c->selection == NULL)

@@ -449,14 +449,14 @@ pe_compared_find(void *reader, const pe_compared_text *given, pe_declared *found
 }
 
 void
-pe_refuse_compared(const pe_column *columns, int count, const char *what)
+pe_refuse_compared(const pe_column *columns, int count, const char *what, const char *hint)
 {
 	for (int i = 0; i < count; i++)
 		if (columns[i].compared[0] != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("%s does not compare columns with each other", what),
-					 errdetail("The predicate compares \"%s\" and \"%s\".", columns[i].compared[0]->name,
+					 errdetail("The predicate compares \"%s\" and \"%s\". Nothing was charged.", columns[i].compared[0]->name,
 							   columns[i].compared[1]->name),
-					 errhint("Counts, sums and averages do: dp.aggregate and SELECT.")));
+					 errhint("%s", hint != NULL ? hint : "Counts, sums and averages do: dp.aggregate and SELECT.")));
 }

@@ -67,6 +67,6 @@ extern bool pe_compared_find(void *reader, const pe_compared_text *given, pe_dec
 							 bool *mirrored, pe_text_error *error);
 
 /* 0A000 if any of so many columns is a comparison.  what: "a series of reports". */
-extern void pe_refuse_compared(const pe_column *columns, int count, const char *what);
+extern void pe_refuse_compared(const pe_column *columns, int count, const char *what, const char *hint);
 
 #endif
