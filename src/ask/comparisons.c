@@ -456,7 +456,7 @@ pe_refuse_compared(const pe_column *columns, int count, const char *what, const 
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("%s does not compare columns with each other", what),
-					 errdetail("The predicate compares \"%s\" and \"%s\". Nothing was charged.", columns[i].compared[0]->name,
-							   columns[i].compared[1]->name),
+					 errdetail("The predicate compares \"%s\" and \"%s\". Nothing was charged.",
+							   columns[i].compared[0]->name, columns[i].compared[1]->name),
 					 errhint("%s", hint != NULL ? hint : "Counts, sums and averages do: dp.aggregate and SELECT.")));
 }

@@ -113,7 +113,7 @@ make_domain(pe_key_call *c, int beside)
 	if (c->call.request.predicate != NULL)
 		c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, column, &count);
 	pe_refuse_compared(column, count, "a search for keys",
-					   "In SELECT, write it as FILTER: count(*) FILTER (WHERE a < b) of each value, in place of WHERE.");
+					   "In SELECT, write FILTER in place of WHERE: count(*) FILTER (WHERE a < b).");
 	if (count == 0)
 		return;
 	c->domain = pe_columns_domain(column, count, count - beside);

@@ -263,6 +263,7 @@ range_of(pe_sight *s, Node *e, const pe_condition *rows)
 {
 	bool		isnull;
 	Datum		value;
+	double		number;
 	int			column;
 
 	check_stack_depth();
@@ -271,7 +272,8 @@ range_of(pe_sight *s, Node *e, const pe_condition *rows)
 	if (pe_sight_is_constant(e) && pe_type_is_number(exprType(e)))
 	{
 		value = pe_sight_constant(s, e, &isnull);
-		return isnull ? unknown : (range) {pe_number_of_datum(exprType(e), value), pe_number_of_datum(exprType(e), value)};
+		number = isnull ? INFINITY : pe_number_of_datum(exprType(e), value);
+		return (range) {number, number};
 	}
 	if (column >= 0 && s->declared->attribute[column].numbers)
 		return range_of_column(s, column, rows);

@@ -560,8 +560,8 @@ cure_of_looked_up(const pe_join_question *q, const pe_public_joins *candidate, c
 
 	if (exists == NULL)
 		return "The owner can register a view of the other tables that has this IN or EXISTS in its WHERE.";
-	return psprintf("The owner can register a view that has it: CREATE VIEW %s AS SELECT %s FROM %s%s WHERE %s; %s", name,
-					columns_text(q, unit->column, unit->name), from, unit->chain, exists,
+	return psprintf("The owner can register a view that has it: CREATE VIEW %s AS SELECT %s FROM %s%s WHERE %s; %s",
+					name, columns_text(q, unit->column, unit->name), from, unit->chain, exists,
 					registration(q, name, name, unit->name, candidate));
 }
 

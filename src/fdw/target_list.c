@@ -270,7 +270,7 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 		set++;
 	if (set == MOST_VALUES)
 		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES),
-							  "Aggregate a column whose bounds are declared, or + - * of such columns: x * x, not x ^ 2.");
+							  "Aggregate a column whose bounds are declared, or + - * of them: x * x, not x ^ 2.");
 	if (set == sets->count)
 	{
 		sets->sample[set] = i;
