@@ -157,7 +157,7 @@ add_predicate(pe_model_fit *fit)
 		return;
 	}
 	predicate = pe_predicate_argument(fit->asked.dataset, fit->asked.request->predicate, watched, &count);
-	pe_refuse_compared(watched, count, "a model", NULL);
+	pe_refuse_compared(watched, count, "a model");
 	fit->spec.watched = *pe_columns_domain(watched, count, count);
 	(void) pe_predicate_cells(predicate, &fit->spec.watched);	/* one that selects nothing is an error */
 	fit->spec.predicate = *predicate;

@@ -114,7 +114,7 @@ parse_predicate(sizes_call *c)
 	c->columns = repalloc(c->columns, PE_MAX_ATTRIBUTES * sizeof(*c->columns));
 	if (c->call.request.predicate != NULL)
 		c->selection = pe_predicate_argument(dataset, c->call.request.predicate, c->columns, &count);
-	pe_refuse_compared(c->columns, count, "a count of units by their rows", NULL);
+	pe_refuse_compared(c->columns, count, "a count of units by their rows");
 	pe_dataset_check_committed(dataset);
 	c->domain = pe_columns_domain(c->columns, count, count);
 	if (c->selection == NULL)

@@ -18,7 +18,7 @@ validate_counts(pe_serial *s, bool needs_budget)
 	pe_aggregation *g = s->counts = pe_aggregation_validate(&s->request, needs_budget);
 
 	s->asked = &g->asked;
-	pe_refuse_compared(g->columns, g->groups + g->quantiles + g->watched, "a series of reports", NULL);
+	pe_refuse_compared(g->columns, g->groups + g->quantiles + g->watched, "a series of reports");
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
 	g->of_series = 1;
 }

@@ -83,7 +83,7 @@ validate_sums(pe_serial *s, bool needs_budget)
 	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
 	s->aggregation->of_series = 1;
 	s->asked = &s->aggregation->asked;
-	pe_refuse_compared(s->aggregation->columns, attributes_of(s->aggregation), "a series of reports", NULL);
+	pe_refuse_compared(s->aggregation->columns, attributes_of(s->aggregation), "a series of reports");
 	if (pe_has_formulas(s->aggregation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
