@@ -39,11 +39,6 @@ SELECT count(CASE WHEN a < s THEN NULL::int END), count(CASE WHEN a < s THEN 1 E
 SELECT count(*) FILTER (WHERE r > 2 * a), count(*) FILTER (WHERE r > a + 1), count(*) FILTER (WHERE r <= s - 1), count(*) FILTER (WHERE a - 3 < r) FROM v;
 SELECT count(*) FILTER (WHERE r > a::numeric + 0.5) FROM v;
 
--- Expressions with many values: the hint has the formula that is answered
-SELECT sum(j ^ 2) FROM v WHERE j >= 0 AND j < 1000;
-SELECT sum(a * 1.5 ^ a * s) FROM v;
-SELECT sum(mod(a, 7) * 2 ^ a), sum((a + 1) ^ 2), sum((a + 2) ^ 2) FROM v;
-
 RESET SESSION AUTHORIZATION;
 DROP OWNED BY regress_curator;
 DROP EXTENSION pg_epsilon CASCADE;
