@@ -399,9 +399,9 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 				 errmsg("the aggregates have too many conditions"),
 				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.",
 						   PE_MAX_CONDITIONS),
-				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels has one for each value; "
-						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, "
-						 "upper, bins).")));
+				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels, or of an expression, "
+						 "has one for each value. Numbers with bounds and bins, dp.add_attribute(dataset, "
+						 "attribute, lower, upper, bins), and + - * of them have none: x * x, not x ^ 2.")));
 	a->condition = c;
 	if (c < conditions->count)
 		return;
