@@ -414,7 +414,8 @@ parse_conditions(pe_aggregation *g)
 		g->where[g->wheres++] = predicate;
 	visit_all(g, list_condition);
 	g->parsed = palloc0((g->wheres + 1) * sizeof(*g->parsed));
-	pe_predicate_arguments(g->asked.dataset, g->where, g->wheres, g->columns, &count, g->parsed);
+	pe_predicate_arguments(g->asked.dataset, g->where, g->wheres, g->stored, g->columns, &count,
+						   g->parsed);
 	g->watched = count - g->groups - g->quantiles;
 	if (predicate != NULL)
 	{

@@ -303,7 +303,8 @@ find_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 pe_literal_source
 pe_literals(pe_literal_reader *reader)
 {
-	return (pe_literal_source) {reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL};
+	return (pe_literal_source) {reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL,
+								reader->as_written};
 }
 
 static int

@@ -68,6 +68,9 @@ typedef struct pe_literal_source
 	 */
 	bool		(*compared) (void *context, const pe_compared_text *given, pe_declared *found,
 							 pe_compared_sides *sides, bool *mirrored, pe_text_error *error);
+
+	/* The canonical text keeps the order and the spelling of tests: that of a text which was canonical once. */
+	bool		as_written;
 } pe_literal_source;
 
 /* A literal that was resolved. */
