@@ -52,7 +52,7 @@ parse_aggregates(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d aggregates are more than can be asked for at once", request->sums.aggregates),
-				 errdetail("At most %d can be.", PE_MAX_AGGREGATES)));
+				 errdetail("At most %d can be. Nothing was charged.", PE_MAX_AGGREGATES)));
 	for (g->aggregates = 0; g->aggregates < request->sums.aggregates; g->aggregates++)
 	{
 		const char *text = request->sums.aggregate[g->aggregates];
@@ -457,7 +457,7 @@ pe_aggregation_next_number(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates are of too many columns"),
-				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+				 errdetail("At most %d columns and formulas can be summed at once. Nothing was charged.", PE_MAX_NUMBERS)));
 	g->number_column[n] = column;
 	return column;
 }

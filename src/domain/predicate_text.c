@@ -92,8 +92,13 @@ write_levels(const writer *w, pe_text *t, const pe_leaf_label *label, const uint
 	for (int32_t cell = 0; cell < end; cell++)
 		if ((in[cell] == 0) == has_other && (name[names++] = literal_of(w, label, cell)) == NULL)
 			return false;
-	if (count == 1 && !has_other && strcmp(name[0], "true") == 0)
+	if (count == 1 && !has_other && (strcmp(name[0], "true") == 0 || strcmp(name[0], "false") == 0))
+	{
+		t->size = 0;
+		pe_text_write(t, name[0][0] == 't' ? "" : "NOT ");
+		pe_text_write(t, label->left);
 		return true;
+	}
 	if (count == 1)
 		pe_text_write(t, has_other ? " <> " : " = ");
 	else
@@ -191,7 +196,7 @@ write_attribute(const writer *w, pe_text *t, const pe_leaf_label *label, uint8_t
 	int32_t		missing = cells - has_null - all;
 
 	pe_text_write(t, label->left);
-	if (null && all == 1)
+	if (all == null && null == has_null)
 		pe_text_write(t, " IS NULL");
 	else if (!null && missing == 0)
 		pe_text_write(t, " IS NOT NULL");
