@@ -10,7 +10,7 @@ WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 EXTENSION   = pg_epsilon
 MODULE_big  = pg_epsilon
 WORKER_LIB  = pg_epsilon_worker.so
-EXTRA_CLEAN = $(WORKER_LIB)
+SCRIPTS     = $(wildcard scripts/pg_epsilon_anchor_*)
 override DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
 # ---- Settings ----
@@ -128,7 +128,7 @@ $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKE
 clean: clean-private
 clean-private:
 	@scripts/cluster.sh clean
-	@rm -rf build output_iso results log tmp_check regression.diffs regression.out
+	@rm -rf build output_iso results log tmp_check regression.diffs regression.out $(WORKER_LIB)
 ## make deps             install what building and testing need (deps-build: building only)
 deps:
 	@scripts/deps.sh test

@@ -269,7 +269,21 @@ SELECT count(*) = 2 AND bool_and(abs(estimate - CASE label->>'sex' WHEN 'F' THEN
   FROM dp.aggregate('residents', '{count(*),avg(age)}', '{sex}', epsilon => 0.2) WHERE aggregate = 'avg(age)' \gset
 SELECT demo.claim(:'holds', 'the average ages are near the truth') AS claim \gset
 
-\echo '=== 15. The ledger ================================================================ curator ==='
+\echo '=== 15. Rows for a tool that needs rows =========================================== analyst ==='
+\echo
+\echo 'Rows drawn from the answer of step 6, free: of no resident, for a test system or a course. What is'
+\echo 'computed from them has no known error; the answer itself has one.'
+\echo
+SELECT rho_spent AS before FROM dp.budgets \gset
+\set ECHO queries
+SELECT target, rows FROM dp.synthesize((SELECT max(release) FROM answer), 'look_alike');
+SELECT sex, count(*) AS residents, min(age) >= 50 AND max(age) <= 110 AS within_bounds
+  FROM look_alike GROUP BY sex ORDER BY sex;
+\set ECHO none
+SELECT count(*) BETWEEN 7000 AND 8800 AND (SELECT rho_spent = :before FROM dp.budgets) AS holds FROM look_alike \gset
+SELECT demo.claim(:'holds', 'the rows cost nothing, and are about as many as the residents') AS claim \gset
+
+\echo '=== 16. The ledger ================================================================ curator ==='
 \echo
 \echo 'She sees who paid what for which question, and what is left of the cap. And she alone may fit'
 \echo 'without noise, to see what privacy cost the model: the same two chances, private and not.'

@@ -70,6 +70,10 @@ SELECT pg_temp.near(c.stderr / r.stderr, 1, 1e-6) AS same, pg_temp.near(c.estima
 -- where the noise covers everything
 SELECT max(release) AS nothing FROM dp.aggregate('study', '{avg(age),count(*)}', by => '{arm}', rho => 1e-8) \gset
 SELECT lower95, upper95 FROM dp.contrast(:nothing, $$avg(age) WHERE (arm = 'new')$$, $$avg(age) WHERE (arm = 'old')$$, 'ratio');
+-- averages of ages are between their bounds, and so is their difference; an arm without rows has none
+SELECT count(*) AS pairs, bool_and(lower95 BETWEEN -100 AND upper95 AND upper95 <= 100 AND coalesce(estimate BETWEEN lower95 AND upper95, true)
+                                  AND coalesce(estimate_a BETWEEN 0 AND 100, true) AND coalesce(estimate_b BETWEEN 0 AND 100, true)) AS between
+  FROM (VALUES (:nothing, 'arm', 'new', 'old'), (:sums, 'sex', 'f', 'x'), (:sums, 'sex', 'x', 'm')) v (r, name, a, b), dp.contrast(r, format('avg(age) WHERE (%I = %L)', name, a), format('avg(age) WHERE (%I = %L)', name, b));
 
 -- refused, with what to do
 \set VERBOSITY default

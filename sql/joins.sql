@@ -259,7 +259,16 @@ SELECT ask('SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM 
 SELECT ask('SELECT count(*) FROM orders WHERE order_id NOT IN (SELECT order_id FROM lines GROUP BY order_id)');
 SELECT ask('SELECT country FROM customers WHERE customer_id IN (SELECT customer_id FROM orders GROUP BY customer_id)');
 SET search_path = s;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id);
+-- 18 says of such a scan that it is disabled
+CREATE FUNCTION two.plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line !~ 'Disabled' THEN RETURN NEXT line; END IF;
+    END LOOP;
+END $$;
+SELECT * FROM two.plan_of('SELECT count(*) FROM orders WHERE order_id IN (SELECT order_id FROM lines GROUP BY order_id)') AS plan;
 RESET search_path;
 SELECT unnest(ARRAY[parts, rows]) FROM hints;
 SET SESSION AUTHORIZATION regress_curator;

@@ -1460,7 +1460,7 @@ CREATE FUNCTION dp.table_one(release bigint, "by" text DEFAULT NULL, attributes 
     RETURNS TABLE (attribute text, level text, overall text, "groups" jsonb, smd double precision, p_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_table_one_of_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 50;
 COMMENT ON FUNCTION dp.table_one(bigint, text, text[]) IS
-    'the same from a paid release of dp.table_one, free; attributes: some of its own, in any order, NULL: all';
+    'the same from a paid release, free: all of one of dp.table_one, and of others what they hold: levels, quartiles and what is missing from counts of by and an attribute, means and deviations from averages and variances by it; attributes: some of them, in any order, NULL: all; by NULL: all rows together, of dp.table_one its own groups';
 
 CREATE FUNCTION dp.quote_table_one(dataset text, "by" text, attributes text[], epsilon double precision DEFAULT NULL,
         rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -1590,7 +1590,7 @@ CREATE FUNCTION dp.contrast(release bigint, query_a text, query_b text, kind tex
     RETURNS TABLE (estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, estimate_a double precision, estimate_b double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_contrast' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.contrast(bigint, text, text, text) IS
-    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing';
+    'compares two queries of one paid release, free: a minus b, or with kind => ''ratio'' a / b; a query is count(*), sum(x), avg(x) or share with WHERE (condition), or a condition alone, which counts rows; stderr and the 95% interval are of the noise of both together, by their exact covariance, and not of sampling; NULL where the release says nothing; averages, and what is made of them, are between the bounds of their number';
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEFAULT '{}',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, event_level text DEFAULT NULL,
@@ -1598,7 +1598,7 @@ CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text[] DEF
     RETURNS TABLE (label jsonb, at double precision, at_risk double precision, survival double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.survival(text, text, text, text[], double precision, double precision, double precision, double precision, text, text, boolean, name, integer) IS
-    'survival curves by group: measures and charges what dp.histogram of time, event and by with workload prefix(time) * identity(event) * identity(by) would, and makes curves of these counts; time: an attribute with bins, since each unit''s start; event: one of two levels, true or the larger number is that it happened, event_level names another; give exactly one of epsilon, rho and max_stderr, of the counts; columns: at, an edge of the time''s bins; at_risk, how many had neither event nor end before it; survival, the part without the event up to it, by product limit, where those whose time ends inside of a bin count half in it; stderr, lower95 and upper95, by the choice of the rows and by the noise; where too few are at risk for the noise stderr is NULL and the interval all that is possible; the same request again is answered free';
+    'survival curves by group: measures and charges what dp.histogram of time, event and by with workload prefix(time) * identity(event) * identity(by) would, and makes curves of these counts; time: an attribute with bins, since each unit''s start; event: one of two levels, true or the larger number is that it happened, event_level names another; give exactly one of epsilon, rho and max_stderr, of the counts; columns: at, an edge of the time''s bins; at_risk, how many had neither event nor end before it; survival, the part without the event up to it, by product limit, where those whose time ends inside of a bin count half in it; stderr, lower95 and upper95, by the choice of the rows and by the noise; where too few are at risk for the noise stderr is NULL and the interval all that is possible; the same request again is answered free; dp.quote with these attributes and this workload is its quote';
 
 CREATE FUNCTION dp.survival(dataset text, "time" text, event text, by text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1637,7 +1637,7 @@ CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by 
     RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_compare_survival' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.compare_survival(bigint, text, text, text[], text) IS
-    'the log-rank test that the survival curves of all groups of by are one, from a paid release, free; its variance is that of the choice of the rows and that of the noise; until: the last edge that is compared, after which too few are at risk for the noise; NULL where nothing can be compared';
+    'the log-rank test that the survival curves of all groups of by are one, from a paid release, free; groups that may have no rows are not compared; its variance is that of the choice of the rows and that of the noise; until: the last edge that is compared, after which too few are at risk for the noise; NULL where nothing can be compared';
 
 CREATE FUNCTION dp.compare_survival(release bigint, "time" text, event text, by text, event_level text DEFAULT NULL)
     RETURNS TABLE (statistic double precision, df integer, p_value double precision, until double precision)
@@ -1653,43 +1653,48 @@ COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS
 CREATE FUNCTION dp.synthesize(dataset text, attributes text[], target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
-    'measures tables of attributes and of a tree of pairs, which it chooses, for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options: shares of the cost, edges that are given, root; the same request again makes the same table, free; nothing computed from the rows has a known error';
+COMMENT ON FUNCTION dp.synthesize(text, text[], text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
+    'measures tables of attributes and of a tree of pairs, which it chooses (method tree), or of all pairs (full: at most 1048576 cells of all attributes together), for one charge, and draws synthetic rows from them into an ordinary table of yours; give epsilon or rho; rows: NULL for the noisy number of rows; options of a tree: shares of the cost, edges that are given, root; unit: a column of synthetic units too, whose numbers of rows are rows_per_unit, NULL: what dp.rows_per_unit has measured; the same request again makes the same table, free; nothing computed from the rows has a known error';
 
 CREATE FUNCTION dp.synthesize(dataset text, attributes text, target text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         rows bigint DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean) IS
+COMMENT ON FUNCTION dp.synthesize(text, text, text, double precision, double precision, double precision, bigint, text, text, jsonb, boolean, name, boolean, boolean, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
-CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false)
+CREATE FUNCTION dp.synthesize(release bigint, target text, rows bigint DEFAULT NULL, replace boolean DEFAULT false,
+        unit boolean DEFAULT false, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (target text, rows bigint, release bigint, edges jsonb)
     AS 'MODULE_PATHNAME', 'pe_sql_synthesize_release' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean) IS
-    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
+COMMENT ON FUNCTION dp.synthesize(bigint, text, bigint, boolean, boolean, integer) IS
+    'draws synthetic rows from the tables of a paid release, free, into an ordinary table of yours; rows: NULL for as many as the release has; replace: a table that this function made; unit, rows_per_unit: a column of synthetic units; the same release gives the same rows; nothing computed from them has a known error: dp.answer has it';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text[],
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name) IS
-    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; reads no row and charges nothing';
+COMMENT ON FUNCTION dp.quote_synthetic(text, text[], double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
+    'what dp.synthesize would cost, and the noise of its tables: table_stderr of a count of one attribute, pair_stderr of a count of two, which a class of cells that noise drowns has as a whole; cells: of the tables that are read; example: public rows with the same columns, total_variation: how far the tables of two attributes are off in the mean of ten synthetic tables made from it, 0 to 1; reads no row of the dataset and charges nothing';
 
 CREATE FUNCTION dp.quote_synthetic(dataset text, attributes text,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, method text DEFAULT 'tree', options jsonb DEFAULT NULL, budget name DEFAULT NULL,
+        example regclass DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, table_stderr double precision,
-        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        pair_stderr double precision, cells bigint, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, total_variation double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_synthetic' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name) IS
+COMMENT ON FUNCTION dp.quote_synthetic(text, text, double precision, double precision, double precision, text, text, jsonb, name, regclass) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',

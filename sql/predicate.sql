@@ -182,7 +182,7 @@ SELECT refused(repeat($$sex = 'f' OR $$, 6000) || $$sex = 'f'$$), refused($$sex 
 SELECT * FROM dp.histogram('p', 'one', rho => 1, predicate => $$sex = 'f' AND age < 37$$);
 \echo :SQLSTATE
 SELECT * FROM dp.histogram('p', 'one', rho => 1, predicate => $$"Odd ""col" = 'v' AND word = 'ä' AND heigth < 3$$);
-SELECT * FROM dp.histogram('p', 'one', rho => 1, predicate => $$word = 'ä' AND sex LIKE 'f'$$);
+SELECT * FROM dp.histogram('p', 'one', rho => 1, predicate => $$word = 'ä' AND sex ~ 'f'$$);
 SELECT * FROM dp.quote('p', 'one', rho => 1, predicate => $$word = 'ä' AND age < 'x'$$);
 SELECT * FROM dp.quote_queries('p', 'one', rho => 1, predicate => $$word = 'ä' AND grade IN ('low', 'none')$$);
 -- an attribute that was declared in the same transaction

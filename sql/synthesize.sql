@@ -87,6 +87,15 @@ SELECT sex, sex_other, abs(count(*) - 20000) < 100 AS scaled FROM many GROUP BY 
 -- Nothing of that was charged
 SELECT count(*) = :charges AS free FROM dp.charges;
 
+-- The dataset form has the same columns, of a tree as of all pairs
+SELECT count(*) FROM dp.synthesize('people', '{sex,age,height,weight,born,seen,at,smokes,feels,code,fee,share,key,small,big,sex_other,"Odd \"col",one}', 'pg_temp.of_tree', rho => 1e3);
+SELECT columns_of('of_tree') = columns_of('made') AS same;
+SELECT bool_and(age BETWEEN 0 AND 100 AND weight BETWEEN 50 AND 100 AND fee BETWEEN 0 AND 10 AND (sex IS NULL OR NOT sex_other)) AS within FROM of_tree;
+SELECT count(*) FROM dp.synthesize('people', '{sex,height,at,feels,code,fee,key}', 'pg_temp.of_all', rho => 1e3, method => 'full');
+SELECT columns_of('of_all');
+SELECT bool_and(fee BETWEEN 0 AND 10 AND (height IS NULL OR height BETWEEN 150 AND 200)) AS within FROM of_all;
+SELECT code, feels, abs(count(*) - 166) < 100 AS about FROM of_all GROUP BY 1, 2 HAVING count(*) > 5 ORDER BY 1, 2;
+
 -- Other releases: one attribute; the whole product; single tables; a SELECT's
 SELECT release FROM dp.histogram('people', 'sex', rho => 3e3) LIMIT 1 \gset
 SELECT about(rows), edges FROM dp.synthesize(:release, 'by_sex');

@@ -83,7 +83,7 @@ SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, optio
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b,c}', 't', rho => 1, options => '{"edges": [["a", "b"], "b"]}')$$);
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,b}', 't', rho => 80000)$$);
 SELECT refused('SELECT dp.answer(1, ''total'')');
-SELECT refused('SELECT dp.cells(1)');
+SELECT refused('SELECT dp.cells(1)') ~ '^22023: release 1 has no table' AS no_cells;
 BEGIN READ ONLY;
 SELECT refused($$SELECT dp.synthesize('rows_of', '{a,c}', 't', rho => 1)$$);
 ROLLBACK;

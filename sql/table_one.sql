@@ -95,16 +95,57 @@ SELECT count(*), round(avg(days), 2) AS mean, round(stddev(days), 2) AS sd FROM 
 -- 5. What the noise drowns: a dash
 SELECT count(*) > 0 AS dashes, bool_or(overall LIKE '%–%') AS overall FROM dp.table_one('patients', 'sex', '{age,smokes}', rho => 1e-6) WHERE groups::text LIKE '%–%';
 
--- 6. What is too small to be shown
+-- 6. Free, from other releases, of what they hold: levels and quartiles from counts, means from sums
+SELECT max(release) AS tables FROM dp.measure('patients', '{sex,smokes,seen,age}', 'marginals(2)', rho => 3000) \gset
+SELECT max(release) AS groups FROM dp.aggregate('patients', '{count(*),avg(age),stddev(age),avg(score)}', by => '{sex,smokes}', rho => 3000) \gset
+SELECT max(release) AS single FROM dp.measure('patients', '{sex,arm}', 'marginals(1)', rho => 500) \gset
+SELECT max(release) AS sums FROM dp.aggregate('patients', '{avg(age)}', by => '{sex}', rho => 500) \gset
+CREATE TEMP TABLE charged_before AS SELECT count(*) AS n FROM dp.charges;
+-- counts without their percentages, whose last digit may be another one
+CREATE FUNCTION pg_temp.counts(text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace($1, ' \([^)]*\)', '', 'g') $$;
+CREATE FUNCTION pg_temp.numbers(text) RETURNS float8[] LANGUAGE sql AS $$ SELECT array_agg(m[1]::float8 ORDER BY n) FROM regexp_matches(regexp_replace($1, '(\d),(\d)', '\1\2', 'g'), '\d+[.]?\d*', 'g') WITH ORDINALITY t(m, n) $$;
+CREATE FUNCTION pg_temp.near(a text, b text) RETURNS boolean LANGUAGE sql AS $$ SELECT coalesce(bool_and(abs(x - y) < 0.11), false) FROM unnest(pg_temp.numbers(a), pg_temp.numbers(b)) t(x, y) WHERE x IS DISTINCT FROM y OR x IS NOT NULL $$;
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd, p_value < 0.05 AS differs FROM dp.table_one(:tables, 'sex');
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd, p_value < 0.05 AS differs FROM dp.table_one(:groups, 'sex') WHERE level IS DISTINCT FROM 'mean (SD)';
+SELECT attribute, level, pg_temp.counts(overall) AS overall, groups FROM dp.table_one(:single);
+SELECT attribute, level, overall ~ '^4[78]\.\d* \(–\)$' AS mean_alone, groups->>'X' AS x FROM dp.table_one(:sums, 'sex');
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups FROM dp.table_one(:groups, '"smokes"', '{"\"age\"",sex}') WHERE level IS DISTINCT FROM 'mean (SD)';
+-- they are those of dp.table_one
+SELECT count(*) AS lines, count(*) FILTER (WHERE pg_temp.near(a.overall, b.overall) AND pg_temp.near(a.groups::text, b.groups::text) AND abs(a.smd - b.smd) < 0.01 IS NOT FALSE) AS same,
+       count(*) FILTER (WHERE a.smd IS NOT NULL) AS smds, count(*) FILTER (WHERE abs(a.p_value - b.p_value) < 0.2) AS p_values
+  FROM dp.table_one(:groups, 'sex') a JOIN got b ON a.attribute = b.attribute AND a.level IS NOT DISTINCT FROM b.level WHERE a.attribute <> 'score' OR a.level = '(missing)';
+-- those of counts are of rows that have all attributes
+SELECT sex, count(*) AS n, count(*) FILTER (WHERE NOT smokes) AS others, count(*) FILTER (WHERE smokes) AS smokers, count(*) FILTER (WHERE smokes IS NULL) AS missing,
+       count(*) FILTER (WHERE seen < '2024-02-01') AS january, percentile_disc('{0.5,0.25,0.75}'::float8[]) WITHIN GROUP (ORDER BY age) AS quartiles
+  FROM patients WHERE age IS NOT NULL GROUP BY GROUPING SETS ((sex), ()) ORDER BY 1, 2;
+-- p-values repeat
+SELECT count(*) AS p_values, count(*) FILTER (WHERE a.p_value = b.p_value) AS same FROM dp.table_one(:tables, 'sex') a JOIN dp.table_one(:tables, 'sex', '{smokes,seen}') b USING (attribute, level) WHERE a.p_value IS NOT NULL;
+-- where the noise covers everything
+SELECT max(release) AS nothing FROM dp.aggregate('patients', '{count(*),avg(age),stddev(age)}', by => '{sex,smokes}', rho => 1e-8) \gset
+SELECT attribute, count(*) AS lines, bool_and(groups = '{}' AND smd IS NULL AND p_value IS NULL) AS none_compared FROM dp.table_one(:nothing) GROUP BY 1 ORDER BY 1;
+SELECT attribute, count(*) AS lines, bool_and((smd IS NULL OR smd >= 0) AND (p_value IS NULL OR p_value BETWEEN 0 AND 1)) AS in_range FROM dp.table_one(:nothing, 'sex') GROUP BY 1 ORDER BY 1;
+SELECT count(*) - n AS charged FROM dp.charges, charged_before GROUP BY n;
+-- what they do not hold
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''sex'')', :single));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''arm'')', :tables));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''sex'', ''{sex}'')', :tables));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''sex'', ''{smokes,score}'')', :tables));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''sex'', ''{arm}'')', :sums));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, NULL, ''{arm}'')', :sums));
+
+-- 7. What is too small to be shown
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.set_min_count('patients', 100);
 SET SESSION AUTHORIZATION regress_ann;
 SET client_min_messages = notice;
 SELECT attribute, level, overall, groups FROM dp.table_one((SELECT min(release) FROM got), 'sex', '{smokes}');
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd, p_value < 0.05 AS differs FROM dp.table_one(:tables, 'sex');
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd FROM dp.table_one(:groups, 'sex', '{age}') WHERE level IS DISTINCT FROM 'mean (SD)';
+SELECT groups->>'F' <> '–' AS f, groups->>'X' AS x FROM dp.table_one(:groups, 'sex', '{age}') WHERE level = 'mean (SD)';
 SET client_min_messages = warning;
 
--- 7. Refused before the charge, with the cure
+-- 8. Refused before the charge, with the cure
 SELECT release AS counts FROM dp.measure('patients', '{sex}', rho => 1) \gset
 CREATE TEMP TABLE charged AS SELECT count(*) AS n FROM dp.charges;
 SELECT refused('SELECT * FROM dp.table_one(''patients'', ''sex'', ''{}'', rho => 1)');
@@ -119,7 +160,7 @@ SELECT refused('SELECT * FROM dp.table_one(''patients'', ''sex'', ''{age}'', rho
 SELECT refused('SELECT * FROM dp.aggregate(''patients'', ''{levels(arm)}'', ''{sex}'', rho => 1)');
 SELECT refused(format('SELECT * FROM dp.table_one(%s, ''arm'')', (SELECT min(release) FROM got)));
 SELECT refused(format('SELECT * FROM dp.table_one(%s, attributes => ''{arm}'')', (SELECT min(release) FROM got)));
-SELECT refused(format('SELECT * FROM dp.table_one(%s)', :counts));
+SELECT refused(format('SELECT * FROM dp.table_one(%s, ''sex'')', :counts));
 SELECT attribute, level FROM dp.table_one((SELECT min(release) FROM got), '"sex"', '{"\"smokes\""}');
 SELECT count(*) FROM dp.quote_table_one('patients', '"sex"', '{"\"age\"",arm}', rho => 1);
 SELECT refused('SELECT * FROM dp.table_one(NULL::bigint)');

@@ -8,6 +8,7 @@
 
 #include "owner/changes.h"
 #include "base/linalg.h"
+#include "worker/channel.h"
 #include "worker/mailbox.h"
 #include "server/activity.h"
 #include "server/settings.h"
@@ -23,6 +24,7 @@ _PG_init(void)
 	pe_resident_init();
 	pe_activity_init();
 	pe_changes_init();
+	pe_channel_serve_ledger();
 	if (!pe_la_single_thread())
 		ereport(WARNING,
 				(errmsg("the linear algebra library of pg_epsilon runs threads of its own"),

@@ -234,9 +234,9 @@ static void
 load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
 {
 	int			opens = 0;
-	pe_column  *open = names == NULL ? NULL : pe_open_columns_take(dataset, names, &count, &opens);
+	pe_column  *open = palloc((count + 1) * sizeof(*open));
 	pe_column  *columns = names == NULL
-		? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
+		? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count, open, &opens);
 
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
 	d->open = palloc0((count + opens + 1) * sizeof(pe_public_open));
@@ -339,6 +339,9 @@ is_as_opened(const pe_public_dataset *d, const pe_column *column)
 static bool
 is_as_declared(const pe_public_dataset *d, const pe_column *column)
 {
+	if (column->compared[0] != NULL)
+		return is_as_declared(d, column->compared[0]) &&
+			(column->compared[1] == NULL || is_as_declared(d, column->compared[1]));
 	if (column->bare)
 		return is_as_opened(d, column);
 	for (int i = 0; i < d->attributes; i++)

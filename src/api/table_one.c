@@ -12,12 +12,12 @@
 #include <math.h>
 
 #include "utils/builtins.h"
-#include "utils/jsonb.h"
 
 #include "api/aggregate.h"
 #include "ask/complete.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "read/table_of_release.h"
 #include "read/table_tests.h"
 #include "server/access.h"
 #include "server/arguments.h"
@@ -38,24 +38,12 @@ enum
 	ARG_ROWS					/* of the quote alone */
 };
 
-/* A row that is printed. */
-typedef struct table_row
-{
-	const char *attribute;
-	const char *level;			/* NULL: of all rows */
-	char	  **text;			/* of each group, and of all together */
-	double		difference;		/* NaN: there is none */
-	double		p_value;
-} table_row;
-
 typedef struct table
 {
 	const pe_aggregation *g;
 	pe_tabulated of;
-	int64		release;		/* 0: none */
+	pe_table_rows rows;
 	pe_table_tests tests;
-	table_row  *row;
-	int32		rows;
 } table;
 
 /* ------------------------------------------------------------------
@@ -200,41 +188,10 @@ static const pe_figure unknown = {NAN, NAN};
  * ------------------------------------------------------------------
  */
 
-static table_row *
-add_row(table *t, const char *attribute, const char *level)
-{
-	table_row  *row;
-
-	t->row = t->row == NULL ? palloc(sizeof(*row)) : repalloc(t->row, (t->rows + 1) * sizeof(*row));
-	row = &t->row[t->rows++];
-	*row = (table_row) {attribute, level, palloc((t->of.groups + 1) * sizeof(char *)), NAN, NAN};
-	for (int32 q = 0; q <= t->of.groups; q++)
-		row->text[q] = palloc0(PE_TABLE_TEXT);
-	return row;
-}
-
-/* What a cell is called: a level, a range, or in parentheses what is no value. */
-static const char *
-cell_name(const pe_column *column, int32 cell)
-{
-	const pe_attribute *attribute = &column->domain;
-
-	if (column->roll_up != NULL)
-		return column->class_cells[cell];
-	if (pe_attribute_is_null(attribute, cell))
-		return "(missing)";
-	if (pe_attribute_is_other(attribute, cell))
-		return "(other)";
-	if (attribute->kind == PE_LEVELS)
-		return column->points[cell];
-	return psprintf("[%s, %s%c", column->points[cell], column->points[cell + 1],
-					cell == attribute->points - 2 && !attribute->open ? ']' : ')');
-}
-
 static void
 add_total(table *t)
 {
-	table_row  *row = add_row(t, "n", NULL);
+	pe_table_row *row = pe_table_add_row(&t->rows, "n", NULL);
 
 	for (int32 q = 0; q <= t->of.groups; q++)
 		pe_table_count(result_of(t, q, 0), unknown, row->text[q]);
@@ -245,11 +202,11 @@ static void
 add_missing(table *t, const pe_column *column, int number)
 {
 	const pe_column *now = column;
-	table_row  *row;
+	pe_table_row *row;
 
 	if (pe_has_all_values(now) && pe_column_is_not_null(t->g->asked.dataset->relation, now->number))
 		return;
-	row = add_row(t, column->name, "(missing)");
+	row = pe_table_add_row(&t->rows, column->name, "(missing)");
 	for (int32 q = 0; q <= t->of.groups; q++)
 	{
 		pe_figure	missing = figure_of(&t->of.missing[(size_t) q * t->g->aggregates + number]);
@@ -276,7 +233,7 @@ begin_tests(table *t)
 			group[t->tests.groups++] = q;
 	t->tests.group = group;
 	t->tests.by = t->g->groups > 0 ? t->g->columns[0].name : NULL;
-	pe_table_tests_begin(&t->tests, t->release);
+	pe_table_tests_begin(&t->tests, t->rows.release);
 }
 
 /* The largest difference of two such groups; NaN: there are no two, or one is not known. */
@@ -316,7 +273,7 @@ add_number(table *t, const pe_column *column)
 {
 	int			number = find_aggregate(t->g, "avg", column->name);
 	int			median = find_aggregate(t->g, "quantile", column->name);
-	table_row  *row = add_row(t, column->name, "mean (SD)");
+	pe_table_row *row = pe_table_add_row(&t->rows, column->name, "mean (SD)");
 
 	row->difference = largest_difference(t, number, difference_of_means);
 	row->p_value = pe_table_tests_means(&t->tests, column->name);
@@ -324,7 +281,7 @@ add_number(table *t, const pe_column *column)
 		pe_table_mean(has_number(t, q, number) ? result_of(t, q, number) : unknown, result_of(t, q, number + 1),
 					  row->text[q]);
 	if (median >= 0)
-		row = add_row(t, column->name, "median [quartiles]");
+		row = pe_table_add_row(&t->rows, column->name, "median [quartiles]");
 	for (int32 q = 0; q <= t->of.groups && median >= 0; q++)
 	{
 		const pe_aggregate_result *r = &t->of.quartile[median][q * 3];
@@ -335,15 +292,6 @@ add_number(table *t, const pe_column *column)
 		pe_table_median(quartile, pe_type_is_integer(column->type) ? 1 : 0, row->text[q]);
 	}
 	add_missing(t, column, number + 2);
-}
-
-/* Cells that are values: the declared ones, and the one of all others. */
-static int32
-values_of(const pe_column *column)
-{
-	int32		cells = pe_attribute_cells(&column->domain);
-
-	return cells > 0 && pe_attribute_is_null(&column->domain, cells - 1) ? cells - 1 : cells;
 }
 
 /* How many rows of a group have a value. */
@@ -371,7 +319,7 @@ cells_of(const table *t, int number, int32 group)
 static double
 difference_of_levels(const table *t, int number, int32 a, int32 b)
 {
-	int32		values = values_of(&t->g->columns[t->g->aggregate[number].attribute]);
+	int32		values = pe_table_values_of(&t->g->columns[t->g->aggregate[number].attribute]);
 	double	   *count = palloc(2 * Max(values, 1) * sizeof(double));
 
 	if (!pe_table_has_rows(rows_of(cells_of(t, number, a), values)) ||
@@ -390,7 +338,7 @@ difference_of_levels(const table *t, int number, int32 a, int32 b)
 static void
 add_levels(table *t, const pe_column *column, int number)
 {
-	int32		values = values_of(column);
+	int32		values = pe_table_values_of(column);
 	double		difference = largest_difference(t, number, difference_of_levels);
 	double		p_value = pe_table_tests_levels(&t->tests, column->name, t->of.cell[number],
 												pe_attribute_cells(&column->domain), values,
@@ -398,7 +346,7 @@ add_levels(table *t, const pe_column *column, int number)
 
 	for (int32 c = 0; c < values; c++)
 	{
-		table_row  *row = add_row(t, column->name, cell_name(column, c));
+		pe_table_row *row = pe_table_add_row(&t->rows, column->name, pe_table_cell_name(column, c));
 
 		row->difference = c == 0 ? difference : NAN;
 		row->p_value = c == 0 ? p_value : NAN;
@@ -426,6 +374,14 @@ add_attribute_rows(table *t, const char *name)
 		add_number(t, g->number_column[g->aggregate[number].number[0]]);
 }
 
+static void
+begin_rows(table *t, int64 release)
+{
+	t->rows = (pe_table_rows) {
+		.by = t->g->groups > 0 ? &t->g->columns[0] : NULL, .groups = t->of.groups, .release = release
+	};
+}
+
 /* All attributes of the request, in its order. */
 static void
 add_all_rows(table *t)
@@ -436,49 +392,6 @@ add_all_rows(table *t)
 	for (int i = 1; i < g->aggregates; i++)
 		if (g->aggregate[i].kind == PE_AGG_LEVELS || strcmp(pe_aggregate_word(&g->aggregate[i]), "avg") == 0)
 			add_attribute_rows(t, g->aggregate[i].column[0]);
-}
-
-static void
-push_string(JsonbParseState **state, JsonbIteratorToken token, const char *text)
-{
-	JsonbValue	value;
-
-	value.type = jbvString;
-	value.val.string.val = unconstify(char *, text);
-	value.val.string.len = strlen(text);
-	pushJsonbValue(state, token, &value);
-}
-
-static Datum
-groups_of_row(const table *t, const table_row *row)
-{
-	JsonbParseState *state = NULL;
-
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int32 q = 0; q < t->of.groups && t->g->groups > 0; q++)
-	{
-		push_string(&state, WJB_KEY, cell_name(&t->g->columns[0], q));
-		push_string(&state, WJB_VALUE, row->text[q]);
-	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
-}
-
-static void
-make_row(const void *argument, int32 number, Datum *values, bool *nulls)
-{
-	const table *t = argument;
-	const table_row *row = &t->row[number];
-
-	values[0] = CStringGetTextDatum(row->attribute);
-	nulls[1] = row->level == NULL;
-	if (!nulls[1])
-		values[1] = CStringGetTextDatum(row->level);
-	values[2] = CStringGetTextDatum(row->text[t->of.groups]);
-	values[3] = groups_of_row(t, row);
-	pe_put_float(row->difference, &values[4], &nulls[4]);
-	pe_put_float(row->p_value, &values[5], &nulls[5]);
-	values[6] = Int64GetDatum(t->release);
-	nulls[6] = t->release == 0;
 }
 
 static void
@@ -505,11 +418,11 @@ pe_sql_table_one(PG_FUNCTION_ARGS)
 	prepare_table(fcinfo, &c, true);
 	pe_check_memory(pe_aggregation_memory(c.aggregation));
 	t.g = pe_aggregate_call_tabulate(&c, &t.of);
-	t.release = c.call.reply.release_id;
+	begin_rows(&t, c.call.reply.release_id);
 	tell_hidden(&t);
 	begin_tests(&t);
 	add_all_rows(&t);
-	pe_return_rows(fcinfo, t.rows, 7, make_row, &t);
+	pe_table_return_rows(fcinfo, &t.rows);
 	return (Datum) 0;
 }
 
@@ -531,7 +444,7 @@ check_by(const table *t, const char *by)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("release " INT64_FORMAT " is not by \"%s\"", t->release, by),
+			 errmsg("release " INT64_FORMAT " is not by \"%s\"", t->rows.release, by),
 			 g->groups == 1 ? errdetail("It is by \"%s\".", pe_column_text(&g->columns[0]))
 			 : errdetail("It is of all rows together."),
 			 errhint("Another table is another request.")));
@@ -543,46 +456,64 @@ add_given_rows(table *t, char **attribute, int attributes)
 	add_total(t);
 	for (int i = 0; i < attributes; i++)
 	{
-		int32		rows = t->rows;
+		int32		rows = t->rows.count;
 		char		unquoted[PE_NAME_SIZE];
 
 		add_attribute_rows(t, attribute[i]);
-		if (t->rows == rows && pe_text_unquote(attribute[i], unquoted))
+		if (t->rows.count == rows && pe_text_unquote(attribute[i], unquoted))
 			add_attribute_rows(t, pstrdup(unquoted));
-		if (t->rows == rows)
+		if (t->rows.count == rows)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("the table of release " INT64_FORMAT " does not have attribute \"%s\"",
-							t->release, attribute[i]),
+							t->rows.release, attribute[i]),
 					 errhint("Without attributes all of its rows are returned.")));
 	}
+}
+
+/* Of a request for a table. */
+static void
+return_table(FunctionCallInfo fcinfo, table *t, const char *by, char **attribute, int attributes)
+{
+	if (by != NULL)
+		check_by(t, by);
+	tell_hidden(t);
+	begin_tests(t);
+	if (attributes > 0)
+		add_given_rows(t, attribute, attributes);
+	else
+		add_all_rows(t);
+	pe_table_return_rows(fcinfo, &t->rows);
 }
 
 Datum
 pe_sql_table_one_of_release(PG_FUNCTION_ARGS)
 {
 	table		t = {0};
+	char	   *by = pe_optional_text(fcinfo, OF_BY);
 	char	  **attribute = NULL;
 	int			attributes = 0;
+	pe_stored_aggregates *stored;
+	int64		release;
 
 	if (PG_ARGISNULL(OF_RELEASE))
 		pe_refuse_null("release");
-	t.release = PG_GETARG_INT64(OF_RELEASE);
+	release = PG_GETARG_INT64(OF_RELEASE);
 	if (!PG_ARGISNULL(OF_ATTRIBUTES))
 	{
 		attribute = pe_names_argument(fcinfo, OF_ATTRIBUTES, "attributes", "an attribute", &attributes);
 		check_attributes(attributes);
 	}
-	t.g = &pe_aggregation_table_of_release(t.release, &t.of)->aggregation;
-	if (!PG_ARGISNULL(OF_BY))
-		check_by(&t, pe_text_argument(fcinfo, OF_BY, "by"));
-	tell_hidden(&t);
-	begin_tests(&t);
-	if (attribute != NULL)
-		add_given_rows(&t, attribute, attributes);
-	else
-		add_all_rows(&t);
-	pe_return_rows(fcinfo, t.rows, 7, make_row, &t);
+	stored = pe_aggregation_table_of_release(release, &t.of);
+	if (stored == NULL)
+	{
+		pe_table_of_release(release, by, attribute, attributes, &t.rows);
+		pe_table_return_rows(fcinfo, &t.rows);
+		return (Datum) 0;
+	}
+	t.g = &stored->aggregation;
+	begin_rows(&t, release);
+	return_table(fcinfo, &t, by, attribute, attributes);
 	return (Datum) 0;
 }
 

@@ -667,6 +667,14 @@ measure_period(pe_serial *s, int period, pe_charge_reply *reply)
 	pe_door_measure_period(&question, reply);
 }
 
+static void
+measure_undone(pe_serial *s, int period, pe_charge_reply *reply)
+{
+	PE_UNDONE();
+	measure_period(s, period, reply);
+	PE_END_UNDONE();
+}
+
 /* Of an attempt beyond the free ones. */
 static void
 tell_cost(const pe_serial *s, const pe_charge_reply *reply)
@@ -696,9 +704,7 @@ pe_serial_measure(pe_serial *s, int period)
 
 	PE_ACTIVE();
 	pe_activity_dataset(s->asked->dataset->id);
-	PE_UNDONE();
-	measure_period(s, period, &reply);
-	PE_END_UNDONE();
+	measure_undone(s, period, &reply);
 	PE_END_ACTIVE();
 	tell_cost(s, &reply);
 	if (reply.values != s->kind->values(s))

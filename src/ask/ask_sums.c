@@ -138,7 +138,7 @@ check_distinct(const pe_column *column)
 
 /* Values that are counted have an attribute of their own: of a group that is rolled up the cells are classes. */
 static void
-add_distinct_attribute(pe_aggregation *g, pe_aggregate *a)
+add_distinct_attribute(pe_aggregation *g, pe_aggregate *a, const pe_column *found)
 {
 	int			place;
 
@@ -150,7 +150,9 @@ add_distinct_attribute(pe_aggregation *g, pe_aggregate *a)
 	{
 		place = g->quantiles++;
 		pe_check_attributes(g->groups + g->quantiles);
-		load_one(g, a->column[0], &g->columns[g->groups + place]);
+		g->columns[g->groups + place] = *found;
+		if (!OidIsValid(found->type))
+			load_one(g, a->column[0], &g->columns[g->groups + place]);
 	}
 	check_distinct(&g->columns[g->groups + place]);
 	a->attribute = g->groups + place;
@@ -165,37 +167,33 @@ is_named(char *const *name, int names, const char *sought)
 	return false;
 }
 
-/* Loads a column that is open and has no levels; false if it is none.  Of a release its name is all there is. */
+/* Whether a column is open and has no levels.  It is loaded; of a release its name is all there is. */
 static bool
 load_open(pe_aggregation *g, char *name, pe_column *column)
 {
-	char	   *names[1] = {name};
 	int			count = 1;
-	int			open;
-	pe_column  *found;
+	int			opens = 0;
+	pe_column  *declared;
 
 	if (g->stored)
 	{
 		column->name = name;
 		return is_named(g->open_name, g->open_names, name);
 	}
-	found = pe_open_columns_take(g->asked.dataset, names, &count, &open);
-	if (open > 0)
-		*column = found[0];
-	return open > 0;
+	declared = pe_columns_find(g->asked.dataset, &name, &count, column, &opens);
+	if (count > 0)
+		*column = declared[0];
+	return opens > 0;
 }
 
 /* The values of an open column, which is no attribute. */
-static bool
-add_distinct_open(pe_aggregation *g, pe_aggregate *a)
+static void
+add_distinct_open(pe_aggregation *g, pe_aggregate *a, const pe_column *column)
 {
 	pe_sums    *sums = &g->needed;
-	pe_column	column = {0};
 	int			i = 0;
 
-	if (!load_open(g, a->column[0], &column))
-		return false;
-	while (i < sums->opens && strcmp(g->open[i].name, column.name) != 0)
+	while (i < sums->opens && strcmp(g->open[i].name, column->name) != 0)
 		i++;
 	if (i == PE_MAX_OPENS)
 		ereport(ERROR,
@@ -203,9 +201,19 @@ add_distinct_open(pe_aggregation *g, pe_aggregate *a)
 				 errmsg("the values of too many open columns are counted"),
 				 errdetail("At most %d can be at once.", PE_MAX_OPENS)));
 	if (i == sums->opens)
-		g->open[sums->opens++] = column;
+		g->open[sums->opens++] = *column;
 	a->open = i;
-	return true;
+}
+
+static void
+add_distinct(pe_aggregation *g, pe_aggregate *a)
+{
+	pe_column	column = {0};
+
+	if (load_open(g, a->column[0], &column))
+		add_distinct_open(g, a, &column);
+	else
+		add_distinct_attribute(g, a, &column);
 }
 
 /* Levels have a row for each, which only a table has; and quantiles have prefixes of the same cells. */
@@ -229,8 +237,8 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 	bool		levels = a->kind == PE_AGG_LEVELS;
 	int			place;
 
-	if (a->kind == PE_AGG_DISTINCT && !add_distinct_open(g, a))
-		add_distinct_attribute(g, a);
+	if (a->kind == PE_AGG_DISTINCT)
+		add_distinct(g, a);
 	if (!pe_aggregate_is_of_cells(a))
 		return;
 	if (levels)
@@ -587,11 +595,11 @@ add_space(pe_aggregation *g, uint32 set, const char *workload)
 	pe_space   *s = &g->space[g->spaces];
 	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
 
+	*s = (pe_space) {.set = set};
 	for (int a = 0; a < g->domain->attributes; a++)
 		if ((set >> a & 1) != 0)
 			columns[s->attributes++] = g->columns[a];
 	s->columns = columns;
-	s->set = set;
 	s->domain = pe_columns_domain(columns, s->attributes, 0);
 	pe_parse_columns_workload(g->asked.dataset, columns, s->domain,
 							  workload != NULL ? workload : pe_text_of_identity(columns, s->attributes), &s->workload);
@@ -826,7 +834,7 @@ find_spaces(pe_aggregation *g)
 {
 	pe_sums    *needed = &g->needed;
 
-	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
+	g->space = palloc((1 + PE_MAX_SUMS) * sizeof(*g->space));
 	(void) add_space(g, grouped(g), g->asked.request->workload);
 	pe_counts_check_rows(&g->space[0].workload);
 	check_grid(g);
@@ -894,7 +902,7 @@ count_rows(pe_aggregation *g)
 	g->aggregates = g->needed.sums = 1;
 	g->text[0] = "count(*)";
 	g->needed.sum[0].kind = PE_SUM_ONE;
-	g->space = palloc0(sizeof(*g->space));
+	g->space = palloc(sizeof(*g->space));
 	(void) add_space(g, grouped(g), g->asked.request->workload);
 	find_possible(g);
 	add_part(g, 0, 0, -1);

@@ -438,7 +438,7 @@ typedef struct pe_stored_aggregates
  */
 extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 
-/* The release of a table, as the current user may see it; 22023 if it is none. */
+/* The release of a table, as the current user may see it; NULL if it is none. */
 extern pe_stored_aggregates *pe_aggregation_table_of_release(int64 id, pe_tabulated *table);
 
 /*

@@ -4,8 +4,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "utils/builtins.h"
 
+#include "ask/answers.h"
 #include "ask/ask_blocks.h"
 #include "ask/ask_counts.h"
 #include "ask/ask_predicate.h"
@@ -233,10 +236,104 @@ ask_for_tree(pe_call *call)
 
 static const pe_ask_kind ask_tree = {.validate = validate_tree, .door = ask_for_tree};
 
+/* ------------------------------------------------------------------
+ * Method full
+ * ------------------------------------------------------------------
+ */
+
+static void
+check_product(const pe_aggregation *g)
+{
+	double		cells = 1;
+
+	for (int a = 0; a < g->groups; a++)
+		cells *= g->columns[a].cells;
+	if (cells > PE_JOINT_CELLS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("method \"%s\" serves at most %d cells of all attributes together, and these have %.0f",
+						PE_METHOD_FULL, PE_JOINT_CELLS, cells),
+				 errhint("Use method => '%s', fewer attributes, or coarser bins.", PE_METHOD_TREE)));
+	pe_check_memory((size_t) cells * sizeof(double));
+}
+
+static void
+validate_full(pe_call *call)
+{
+	pe_synthetic_call *c = (pe_synthetic_call *) call;
+	pe_request *request = &call->request;
+
+	if (request->options != NULL && (!JB_ROOT_IS_OBJECT(request->options) || JB_ROOT_COUNT(request->options) > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method \"%s\" has no options", PE_METHOD_FULL),
+				 errhint("Those of method \"%s\" are shares, edges and root.", PE_METHOD_TREE)));
+	request->options = NULL;
+	request->kind = PE_ASK_COUNTS;
+	request->workload = request->attributes > 1 ? "marginals(2)" : "identity";
+	request->method = "optimal";
+	c->counts = pe_aggregation_validate(request, !call->quote);
+	call->asked = &c->counts->asked;
+	if (pe_asked_rehearses(call->asked))
+		pe_refuse_rehearsal("synthetic rows of method \"" PE_METHOD_FULL "\" are",
+							"Rehearse method => '" PE_METHOD_TREE "'.");
+	check_product(c->counts);
+	c->columns = c->counts->columns;
+	c->domain = c->counts->domain;
+}
+
+static void
+resolve_full(pe_call *call)
+{
+	pe_aggregation *g = ((pe_synthetic_call *) call)->counts;
+
+	pe_aggregation_measure(g);
+	pe_aggregation_price(g);
+}
+
+static void
+ask_for_full(pe_call *call)
+{
+	pe_door_answer(&((pe_synthetic_call *) call)->counts->question, &call->reply);
+}
+
+static const pe_ask_kind ask_full = {.validate = validate_full, .resolve = resolve_full, .door = ask_for_full};
+
+/* The root of the mean variance of the tables of so many attributes. */
+static double
+stderr_of_full(const pe_aggregation *g, int attributes)
+{
+	pe_workload workload = {0};
+	const double *variance;
+	double		sum = 0;
+
+	pe_parse_columns_workload(g->asked.dataset, g->columns, g->domain, psprintf("marginals(%d)", attributes),
+							  &workload);
+	variance = pe_unit_variances(&g->space[0].measured, &workload);
+	for (int32 q = 0; q < workload.queries; q++)
+		sum += variance[q];
+	return pe_noise_stderr(pe_plan_noise(g->asked.plan)) * sqrt(sum / workload.queries);
+}
+
+double
+pe_synthetic_stderr(const pe_synthetic_call *c, int attributes)
+{
+	if (attributes > c->call.request.attributes)
+		return 0;
+	return c->full ? stderr_of_full(c->counts, attributes)
+		: pe_tree_stderr(&c->problem, attributes == 1 ? PE_TREE_ONES : PE_TREE_PAIRS);
+}
+
+int64
+pe_synthetic_cells(const pe_synthetic_call *c)
+{
+	return c->full ? c->counts->space[0].workload.queries : c->tables.first[c->tables.tables];
+}
+
 void
 pe_synthetic_prepare(pe_synthetic_call *c)
 {
-	c->call.kind = &ask_tree;
+	c->call.kind = c->full ? &ask_full : &ask_tree;
 	pe_ask_prepare(&c->call);
 }
 

@@ -556,9 +556,10 @@ add_space(const finding *f, const function *of)
 {
 	pe_aggregation *g = f->g;
 	pe_space   *s = &g->space[g->spaces];
-	struct pe_atom_space *by = s->by_atom = palloc0(sizeof(*by));
+	struct pe_atom_space *by = palloc0(sizeof(*by));
 	pe_column  *columns = palloc((g->groups + 1) * sizeof(*columns));
 
+	*s = (pe_space) {.by_atom = by};
 	set_attribute(f, of->classes);
 	memcpy(columns, f->columns, (g->groups + 1) * sizeof(*columns));
 	s->attributes = g->groups + 1;

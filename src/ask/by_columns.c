@@ -29,7 +29,7 @@ rolled_name(pe_dataset *dataset, const char *element)
 		return NULL;
 	if (!whole)
 	{
-		(void) pe_columns_find(dataset, (char *[]) {(char *) element}, &count);
+		(void) pe_columns_find(dataset, (char *[]) {(char *) element}, &count, NULL, NULL);
 		if (count > 0)
 			return NULL;
 	}

@@ -10,6 +10,7 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
@@ -274,7 +275,7 @@ find_column(pe_dataset *dataset, const pe_compared_text *given, int side, pe_col
 	char	   *name = pstrdup(given->name[side]);
 	int			count = 1;
 
-	*found = pe_columns_find(dataset, &name, &count);
+	*found = pe_columns_find(dataset, &name, &count, NULL, NULL);
 	if (count == 1)
 		return true;
 	error->status = PE_TEXT_NO_ATTRIBUTE;
@@ -367,6 +368,15 @@ read_factors(const pe_compared_text *given, pe_compared_kind kind, pe_compared *
 		fail(error, "the factor of a comparison with a float stands on its right side", "");
 }
 
+static void
+append_name(StringInfo to, const char *name)
+{
+	appendStringInfoChar(to, '"');
+	for (const char *c = name; *c != '\0'; c++)
+		appendStringInfo(to, *c == '"' ? "\"\"" : "%c", *c);
+	appendStringInfoChar(to, '"');
+}
+
 /* Its text, in which no name can be mistaken. */
 static char *
 name_of(const pe_compared_sides *sides)
@@ -379,31 +389,34 @@ name_of(const pe_compared_sides *sides)
 		appendStringInfoString(&text, side == 1 ? " <=> " : "");
 		if (sides->factor[side] != NULL)
 			appendStringInfo(&text, "%s * ", sides->factor[side]);
-		appendStringInfoChar(&text, '"');
-		for (const char *c = sides->name[side]; *c != '\0'; c++)
-			appendStringInfo(&text, *c == '"' ? "\"\"" : "%c", *c);
-		appendStringInfoChar(&text, '"');
+		append_name(&text, sides->name[side]);
 	}
 	appendStringInfoString(&text, sides->more);
 	return text.data;
 }
 
-/* Its place among the columns of the reader, where it is put unless it is there. */
+/* The place of a computed column of this name among those of the reader; their number: it is not there. */
 static int
-place_of(pe_literal_reader *r, char *name, const pe_comparison *comparison, pe_column *const *of)
+place_of(const pe_literal_reader *r, const char *name)
 {
 	int			at = 0;
 
 	while (at < r->count && !(r->columns[at].computed && strcmp(r->columns[at].name, name) == 0))
 		at++;
-	if (at < r->count)
-		return at;
-	pe_check_attributes(r->count + 1);
-	r->columns[r->count++] = (pe_column) {
-		.name = name, .type = INT4OID, .cells = PE_COMPARED_CELLS, .declared = Max(of[0]->declared, of[1]->declared),
-		.computed = true, .compared = {of[0], of[1]}, .domain = pe_attribute_compares(comparison)
-	};
 	return at;
+}
+
+/* That place, where it is put unless it is there. */
+static void
+put_column(pe_literal_reader *r, const pe_column *column, pe_declared *found)
+{
+	found->number = place_of(r, column->name);
+	if (found->number == r->count)
+	{
+		pe_check_attributes(r->count + 1);
+		r->columns[r->count++] = *column;
+	}
+	found->domain = &r->columns[found->number].domain;
 }
 
 bool
@@ -443,9 +456,177 @@ pe_compared_find(void *reader, const pe_compared_text *given, pe_declared *found
 		of[1] = first;
 	}
 	*found = (pe_declared) {.ordered = pe_compared_has_order(kind)};
-	found->number = place_of(r, name_of(sides), &comparison, of);
-	found->domain = &r->columns[found->number].domain;
+	put_column(r, &(pe_column) {
+		.name = name_of(sides), .type = INT4OID, .cells = PE_COMPARED_CELLS,
+		.declared = Max(of[0]->declared, of[1]->declared), .computed = true, .compared = {of[0], of[1]},
+		.domain = pe_attribute_compares(&comparison)
+	}, found);
 	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Patterns
+ * ------------------------------------------------------------------
+ */
+
+bool
+pe_matched_is_text(Oid type)
+{
+	return is_text(type);
+}
+
+/* Whether it is known where characters begin: in UTF-8, or where each byte is one. */
+static bool
+has_characters(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
+}
+
+const char *
+pe_matched_read(const char *text, bool folded, pe_pattern *pattern, const char **hint)
+{
+	int			how = (GetDatabaseEncoding() == PG_UTF8 ? PE_PATTERN_CHARACTERS : 0) | (folded ? PE_PATTERN_FOLDED : 0);
+
+	*hint = "";
+	if (!has_characters())
+		return "LIKE is of databases in UTF-8, or with one byte for each character";
+	switch (pe_pattern_read(pattern, text, strlen(text), how))
+	{
+		case PE_PATTERN_TOO_LONG:
+			return psprintf("a pattern of LIKE has more than %d bytes beside %%", PE_PATTERN_MOST);
+		case PE_PATTERN_ENDS_ESCAPED:
+			*hint = "Two backslashes stand for one.";
+			return "a pattern of LIKE ends with the backslash that escapes";
+		default:
+			return NULL;
+	}
+}
+
+char *
+pe_matched_text(const pe_pattern *pattern)
+{
+	char		text[PE_PATTERN_TEXT];
+
+	pe_pattern_write(pattern, text);
+	return pe_quote_literal(text);
+}
+
+/* A declared or an open column of this name; false: there is none. */
+static bool
+find_text(pe_dataset *dataset, const char *name, pe_column **column)
+{
+	char	   *one = pstrdup(name);
+	int			count = 1;
+	int			opens = 0;
+	pe_column  *open = palloc(sizeof(*open));
+	pe_column  *declared = pe_columns_find(dataset, &one, &count, open, &opens);
+
+	*column = opens > 0 ? open : declared;
+	return opens + count > 0;
+}
+
+/* Whether the owner has opened it: else nobody may look for what its values have in common. */
+static bool
+is_opened(const pe_column *column)
+{
+	return column->bare || column->open;
+}
+
+pe_column *
+pe_measured_text(pe_dataset *dataset, const char *name)
+{
+	pe_column  *column;
+	char	   *one = pstrdup(name);
+	int			count = 1;
+
+	if (!find_text(dataset, name, &column))
+		column = pe_columns_load(dataset, &one, &count);	/* which refuses it */
+	if (!is_text(column->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("attribute \"%s\" has type %s, and length is of text and varchar", column->name,
+						format_type_be(column->type))));
+	if (!is_opened(column))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("column \"%s\" of dataset \"%s\" is not open", column->name, dataset->name),
+				 errhint("The owner can open it: dp.add_attribute(%s, %s, open => true).",
+						 quote_literal_cstr(dataset->name), quote_literal_cstr(column->name))));
+	if (!has_characters())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("length is of databases in UTF-8, or with one byte for each character")));
+	return column;
+}
+
+bool
+pe_matched_find(void *reader, const char *name, const pe_literal *given, bool folded, pe_declared *found,
+				const char **canonical, pe_text_error *error)
+{
+	pe_literal_reader *r = reader;
+	pe_column  *column;
+	pe_pattern	pattern;
+	const char *hint;
+	const char *why;
+	StringInfoData text;
+
+	if (!find_text(r->dataset, name, &column))
+	{
+		error->status = PE_TEXT_NO_ATTRIBUTE;
+		return fail(error, psprintf("there is no attribute \"%.*s\"", pe_shown_size(name), name), "");
+	}
+	if (!is_text(column->type))
+		return fail(error, psprintf("attribute \"%.64s\" has type %s, and LIKE is of text and varchar", column->name,
+									format_type_be(column->type)), "");
+	if (!is_opened(column))
+		return fail(error, psprintf("attribute \"%.64s\" is not open, and LIKE is of open texts", column->name),
+					"Compare it with its levels by IN; the owner can open it by dp.add_attribute with open => true.");
+	if (!is_bytewise(r->dataset, column))
+		return fail(error, "LIKE is not of a collation that is not deterministic", "");
+	if (given->kind != PE_LITERAL_STRING)
+		return fail(error, "a pattern of LIKE is a text", "Put it into single quotes: '%a%'.");
+	why = pe_matched_read(given->text, folded, &pattern, &hint);
+	if (why != NULL)
+		return fail(error, why, hint);
+	*canonical = pe_matched_text(&pattern);
+	initStringInfo(&text);
+	append_name(&text, column->name);
+	appendStringInfo(&text, " %s %s", folded ? "ILIKE" : "LIKE", *canonical);
+	put_column(r, &(pe_column) {
+		.name = text.data, .type = column->type, .cells = 3, .declared = column->declared, .computed = true,
+		.compared = {column}, .domain = pe_attribute_matches(&pattern)
+	}, found);
+	return true;
+}
+
+void
+pe_compared_read(pe_column *to, const pe_column *columns, int count)
+{
+	for (int i = 0; i < count; i++)
+		to[i] = columns[i].compared[0] != NULL ? *columns[i].compared[0] : columns[i];
+}
+
+static void
+refuse_column(const pe_column *column, const char *what)
+{
+	const pe_column *right = column->compared[1];
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 right != NULL ? errmsg("%s does not compare columns with each other", what)
+			 : errmsg("%s has no LIKE", what),
+			 right != NULL
+			 ? errdetail("The predicate compares \"%s\" and \"%s\".", column->compared[0]->name, right->name)
+			 : errdetail("The predicate has %s.", column->name),
+			 errhint("Counts, sums and averages do: dp.aggregate and SELECT.")));
+}
+
+void
+pe_refuse_compared_pairs(const pe_column *columns, int count, const char *what)
+{
+	for (int i = 0; i < count; i++)
+		if (columns[i].compared[1] != NULL)
+			refuse_column(&columns[i], what);
 }
 
 void
@@ -453,10 +634,5 @@ pe_refuse_compared(const pe_column *columns, int count, const char *what)
 {
 	for (int i = 0; i < count; i++)
 		if (columns[i].compared[0] != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s does not compare columns with each other", what),
-					 errdetail("The predicate compares \"%s\" and \"%s\".", columns[i].compared[0]->name,
-							   columns[i].compared[1]->name),
-					 errhint("Counts, sums and averages do: dp.aggregate and SELECT.")));
+			refuse_column(&columns[i], what);
 }

@@ -10,6 +10,8 @@
  *		boolean, uuid			a against b
  *		text, varchar, an enum	equal or not, by bytes: their collations are deterministic
  *
+ * And patterns of LIKE, of a text or varchar that is open; ILIKE as under COLLATE "C".
+ *
  * In one form, whichever side was written first: a < b + 7 and b > a - 7 are
  * one request.
  */
@@ -66,7 +68,35 @@ extern bool pe_compared_interval(const Interval *interval, bool of_timestamptz, 
 extern bool pe_compared_find(void *reader, const pe_compared_text *given, pe_declared *found, pe_compared_sides *sides,
 							 bool *mirrored, pe_text_error *error);
 
-/* 0A000 if any of so many columns is a comparison.  what: "a series of reports". */
+/*
+ * A pattern as texts of this database are matched with it.  NULL, or why it is
+ * none; *hint: what to do.
+ */
+extern const char *pe_matched_read(const char *text, bool folded, pe_pattern *pattern, const char **hint);
+
+/* Its canonical text in quotes. */
+extern char *pe_matched_text(const pe_pattern *pattern);
+
+/* Whether LIKE is of values of this base type. */
+extern bool pe_matched_is_text(Oid type);
+
+/*
+ * An open text or varchar, whose values have lengths: 42704 if there is no attribute of
+ * this name, 42501 if it is not open, 22023 if it is no text, 0A000 in a database of other encodings.
+ */
+extern pe_column *pe_measured_text(pe_dataset *dataset, const char *name);
+
+/* For a pe_literal_source: puts the attribute of a pattern among the columns of a pe_literal_reader. */
+extern bool pe_matched_find(void *reader, const char *name, const pe_literal *pattern, bool folded,
+							pe_declared *found, const char **canonical, pe_text_error *error);
+
+/* What is read for so many columns: of a pattern its column, of a comparison the left one. */
+extern void pe_compared_read(pe_column *to, const pe_column *columns, int count);
+
+/* 0A000 if any of so many columns is a comparison.  what: "a search for keys". */
+extern void pe_refuse_compared_pairs(const pe_column *columns, int count, const char *what);
+
+/* 0A000 if any of so many columns is a comparison, or a pattern.  what: "a series of reports". */
 extern void pe_refuse_compared(const pe_column *columns, int count, const char *what);
 
 #endif

@@ -28,9 +28,8 @@ extern bool pe_has_all_values(const pe_column *column);
 /* Those among columns of a dataset, now. */
 extern pe_complete pe_complete_now(const pe_dataset *dataset, const pe_column *columns, int count);
 
-/* In the canonical request, if there are any; and as SQL reads them from it, text[]. */
+/* In the canonical request, if there are any, under the key complete. */
 extern void pe_complete_add(StringInfo text, const pe_complete *complete);
-#define PE_COMPLETE_OF(request) "ARRAY(SELECT jsonb_array_elements_text(" request "::jsonb->'complete'))"
 
 extern bool pe_is_complete(const pe_complete *complete, const char *name);
 

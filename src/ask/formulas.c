@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "ask/comparisons.h"
 #include "ask/formulas.h"
 #include "server/values.h"
 
@@ -18,11 +19,11 @@
  * ------------------------------------------------------------------
  */
 
-/* Dates are whole numbers of days. */
+/* Dates are whole numbers of days, and texts stand for their lengths. */
 static bool
 is_whole(Oid type)
 {
-	return pe_type_is_integer(type) || type == DATEOID;
+	return pe_type_is_integer(type) || type == DATEOID || pe_matched_is_text(type);
 }
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
@@ -84,6 +85,16 @@ decimals_of(const pe_aggregation *g, const pe_column *column, double lower, doub
 	return scale <= PE_FACTOR_DECIMALS && most * pow(10, scale) < PE_FACTOR_STEPS ? scale : -1;
 }
 
+/* What stands for NULL. */
+static void
+fill_null(const pe_variable *v, pe_operand *f)
+{
+	f->fills = v->fills;
+	f->filling = v->fills ? (double) v->filling.above / (double) v->filling.below : 0;
+	if (v->fills && !f->binary)
+		f->scale = Max(f->scale, pe_rational_decimals(v->filling));
+}
+
 static void
 fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable *v, pe_operand *f)
 {
@@ -94,12 +105,18 @@ fill_factor(const pe_aggregation *g, const pe_column *column, const pe_variable 
 		f->upper = floor(f->upper);
 	decimals = decimals_of(g, column, f->lower, f->upper);
 	f->clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
-	f->fills = v->fills;
-	f->filling = v->fills ? (double) v->filling.above / (double) v->filling.below : 0;
 	f->binary = decimals < 0;
 	f->scale = f->binary ? pe_operand_binary_scale(f->lower, f->upper) : decimals;
-	if (v->fills && !f->binary)
-		f->scale = Max(f->scale, pe_rational_decimals(v->filling));
+	fill_null(v, f);
+}
+
+/* A value that is longer than PE_KEY_MOST bytes has the most (pe_number_of_datum). */
+static void
+fill_length(const pe_variable *v, pe_operand *f)
+{
+	f->upper = v->length;
+	f->clamp = true;
+	fill_null(v, f);
 }
 
 static void
@@ -119,7 +136,8 @@ check_column(const pe_column *column)
 static bool
 same_factor(const pe_operand *a, const pe_operand *b)
 {
-	return a->fills == b->fills && a->scale == b->scale && (!a->fills || a->filling == b->filling);
+	return a->fills == b->fills && a->scale == b->scale && a->upper == b->upper &&
+		(!a->fills || a->filling == b->filling);
 }
 
 /* The factor of a variable, which is added unless it is there. */
@@ -128,13 +146,20 @@ find_factor(pe_aggregation *g, const pe_variable *v)
 {
 	pe_sums    *sums = &g->needed;
 	pe_operand	factor = {0};
-	int			one = 1;
-	char	   *name = v->name;
-	pe_column  *column = pe_columns_load(g->asked.dataset, &name, &one);
+	pe_column  *column;
 	int			f = 0;
 
-	check_column(column);
-	fill_factor(g, column, v, &factor);
+	if (v->length > 0)
+	{
+		column = pe_measured_text(g->asked.dataset, v->name);
+		fill_length(v, &factor);
+	}
+	else
+	{
+		column = pe_columns_load(g->asked.dataset, (char *[]) {v->name}, &(int) {1});
+		check_column(column);
+		fill_factor(g, column, v, &factor);
+	}
 	while (f < sums->factors &&
 		   !(g->factor_column[f]->number == column->number && same_factor(&sums->factor[f], &factor)))
 		f++;
@@ -425,6 +450,16 @@ pe_has_formulas(const pe_aggregation *g)
 	return g->needed.factors > 0;
 }
 
+/* Whether an attribute is one of other columns. */
+static bool
+has_compared(const pe_aggregation *g, int attributes)
+{
+	for (int a = 0; a < attributes; a++)
+		if (g->columns[a].compared[0] != NULL)
+			return true;
+	return false;
+}
+
 const pe_column *
 pe_formula_columns(const pe_aggregation *g)
 {
@@ -432,18 +467,17 @@ pe_formula_columns(const pe_aggregation *g)
 	int			count = attributes;
 	pe_column  *columns;
 
-	if (!pe_has_formulas(g) && g->domain->comparisons == 0 && g->needed.opens == 0)
+	if (!pe_has_formulas(g) && !has_compared(g, attributes) && g->needed.opens == 0)
 		return g->columns;
 	columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*columns));
-	for (int a = 0; a < attributes; a++)
-		columns[a] = g->columns[a].compared[0] != NULL ? *g->columns[a].compared[0] : g->columns[a];
+	pe_compared_read(columns, g->columns, attributes);
 	for (int n = 0; n < g->needed.numbers; n++)
 		if (!g->number_column[n]->computed)
 			columns[count++] = *g->number_column[n];
 	for (int f = 0; f < g->needed.factors; f++)
 		columns[count++] = *g->factor_column[f];
 	for (int a = 0; a < attributes; a++)
-		if (g->columns[a].compared[0] != NULL)
+		if (g->columns[a].compared[1] != NULL)
 			columns[count++] = *g->columns[a].compared[1];
 	for (int i = 0; i < g->needed.opens; i++)
 		columns[count++] = g->open[i];

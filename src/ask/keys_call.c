@@ -112,7 +112,7 @@ make_domain(pe_key_call *c, int beside)
 
 	if (c->call.request.predicate != NULL)
 		c->predicate = pe_predicate_argument(c->asked.dataset, c->call.request.predicate, column, &count);
-	pe_refuse_compared(column, count, "a search for keys");
+	pe_refuse_compared_pairs(column, count, "a search for keys");
 	if (count == 0)
 		return;
 	c->domain = pe_columns_domain(column, count, count - beside);
@@ -294,12 +294,22 @@ resolve_keys(pe_call *call)
 		pe_aggregation_name_strategies(c->aggregation, &c->asked.charge);
 }
 
+static const pe_column *
+columns_read(const pe_key_call *c)
+{
+	int			count = c->opens + (c->domain != NULL ? c->domain->attributes + c->domain->watched : 0);
+	pe_column  *columns = palloc0(lengthof(c->column) * sizeof(*columns));
+
+	pe_compared_read(columns, c->column, count);
+	return columns;
+}
+
 static void
 ask_for_keys(pe_call *call)
 {
 	pe_key_call *c = (pe_key_call *) call;
 	const pe_key_question question = {
-		.dataset = c->asked.dataset, .columns = c->column, .opens = c->opens, .domain = c->domain,
+		.dataset = c->asked.dataset, .columns = columns_read(c), .opens = c->opens, .domain = c->domain,
 		.predicate = c->predicate, .sums = c->aggregation != NULL ? pe_aggregation_ask(c->aggregation) : NULL,
 		.plan = c->asked.plan, .charge = &c->asked.charge
 	};

@@ -1249,6 +1249,64 @@ take_row(const pe_aggregation *g, uint64 row, pe_release *r)
 	r->dataset->as_of = (int) pe_access_int64(row, PE_RELEASE_DECLARED);
 }
 
+/* The dearest first, and of these the newest. */
+static int
+by_price(const void *a, const void *b)
+{
+	const pe_release *one = a;
+	const pe_release *other = b;
+
+	if (one->nano != other->nano)
+		return one->nano < other->nano ? 1 : -1;
+	return one->id < other->id ? 1 : -1;
+}
+
+static bool
+are_same(const char *one, const char *other)
+{
+	return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+static bool
+are_all_same(char *const *one, int count, char *const *other, int others)
+{
+	bool		same = count == others;
+
+	for (int i = 0; i < count && same; i++)
+		same = strcmp(one[i], other[i]) == 0;
+	return same;
+}
+
+/* Whether they differ in price alone. */
+static bool
+measured_the_same(const pe_release *a, const pe_release *b)
+{
+	return a->strategy_id == b->strategy_id && a->accounting == b->accounting &&
+		a->dataset->as_of == b->dataset->as_of && are_same(a->method, b->method) &&
+		are_same(a->workload_text, b->workload_text) && are_same(a->grouping, b->grouping) &&
+		are_all_same(a->names, a->attributes, b->names, b->attributes) &&
+		are_all_same(a->aggregate, a->aggregates, b->aggregate, b->aggregates) &&
+		are_all_same(a->complete.name, a->complete.names, b->complete.name, b->complete.names);
+}
+
+/* Of several that measured the same the first is kept: how many there are then. */
+static uint64
+keep_first(pe_release *release, uint64 count)
+{
+	uint64		kept = 0;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		uint64		like = 0;
+
+		while (like < kept && !measured_the_same(&release[like], &release[i]))
+			like++;
+		if (like == kept)
+			release[kept++] = release[i];
+	}
+	return kept;
+}
+
 /*
  * Those of the same rows that may serve, the dearest first: of several that
  * measured the same only this one, and of these the newest.  For sums those
@@ -1258,21 +1316,15 @@ static pe_release *
 candidates(const pe_aggregation *g, uint64 *count)
 {
 	static pe_statement find = {NULL,
-		"SELECT " PE_RELEASE_ROW " FROM ("
-		"SELECT DISTINCT ON (attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
-		"strategy_id, accounting, declared, request::jsonb->'complete') * "
-		"FROM (SELECT * FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method <> 'dawa' "
+		"SELECT " PE_RELEASE_ROW " FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 "
+		"AND payload IS NOT NULL AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method <> 'dawa' "
 		"AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "
 		"AND c.release_id IS NOT NULL)) "
 		"AND (workload IS NOT NULL AND $6 OR method = 'optimal') "
 		"AND ($6 OR accounting = $7 AND attributes @> $8) "
-		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, request::jsonb->'workload', request::jsonb->'aggregates', method, "
-		"strategy_id, accounting, declared, request::jsonb->'complete', " PE_RELEASE_NANO " DESC, id DESC) best "
-		"ORDER BY " PE_RELEASE_NANO " DESC, id DESC", 8,
+		"ORDER BY id DESC LIMIT " MOST_RELEASES, 8,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID, BOOLOID, TEXTOID, TEXTARRAYOID}};
 	const pe_dataset *dataset = g->asked.dataset;
 	Datum		values[8] = {
@@ -1293,6 +1345,8 @@ candidates(const pe_aggregation *g, uint64 *count)
 	for (uint64 row = 0; row < *count; row++)
 		take_row(g, row, &found[row]);
 	pe_access_end(&access);
+	qsort(found, *count, sizeof(*found), by_price);
+	*count = keep_first(found, *count);
 	return found;
 }
 

@@ -90,21 +90,25 @@ make_level(pe_column *column)
 	make_levels(column, pe_type_key(column->type, &key) && key == PE_KEY_BYTES ? &any : &zero, text, 1);
 }
 
-/* False: no column of this name is open and without cells. */
+/* One that is open and without cells has a list of its literals.  False: there is none of this name. */
 static bool
-find_open(pe_literal_reader *r, const char *name)
+add_column(pe_literal_reader *r, const char *name)
 {
 	int			count = 1;
-	int			open = 0;
-	char	   *names[1] = {(char *) name};
-	pe_column  *found = r->listed == NULL ? NULL : pe_open_columns_take(r->dataset, names, &count, &open);
+	int			opens = 0;
+	pe_column	open;
+	pe_column  *found = pe_columns_find(r->dataset, (char *[]) {(char *) name}, &count,
+										r->listed != NULL ? &open : NULL, &opens);
 
-	if (open == 0)
+	if (count + opens == 0)
 		return false;
 	pe_check_attributes(r->count + 1);
-	r->columns[r->count] = found[0];
-	make_level(&r->columns[r->count]);
-	r->listed[r->count] = palloc0(sizeof(listed_literal));
+	r->columns[r->count] = opens > 0 ? open : found[0];
+	if (opens > 0)
+	{
+		make_level(&r->columns[r->count]);
+		r->listed[r->count] = palloc0(sizeof(listed_literal));
+	}
 	r->count++;
 	return true;
 }
@@ -174,17 +178,8 @@ find_attribute(void *context, const char *name, pe_declared *found)
 			!(r->declared && r->columns[found->number].roll_up != NULL))
 			break;
 	column = &r->columns[found->number];
-	if (found->number == r->count && !find_open(r, name))
-	{
-		int			count = 1;
-		pe_column  *loaded = pe_columns_find(r->dataset, (char *[]) {(char *) name}, &count);
-
-		if (count == 0)
-			return false;
-		pe_check_attributes(r->count + 1);
-		*column = *loaded;
-		r->count++;
-	}
+	if (found->number == r->count && !add_column(r, name))
+		return false;
 	found->domain = &column->domain;
 	found->ordered = column->ordered;
 	found->points = column->points;
@@ -303,8 +298,10 @@ find_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 pe_literal_source
 pe_literals(pe_literal_reader *reader)
 {
-	return (pe_literal_source) {reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL,
-								reader->as_written};
+	return (pe_literal_source) {
+		reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL,
+		reader->compares ? pe_matched_find : NULL, reader->as_written
+	};
 }
 
 static int

@@ -25,7 +25,7 @@ typedef struct pe_literal_reader
 	 * the second one has them.  NULL: such a column is none.
 	 */
 	struct pe_listed_literal **listed;	/* of each of the columns */
-	bool		compares;		/* two attributes may be compared, which is one more of the columns (comparisons.h) */
+	bool		compares;		/* two attributes may be compared, a text matched: one more column (comparisons.h) */
 	bool		as_written;		/* as in pe_literal_source */
 } pe_literal_reader;
 

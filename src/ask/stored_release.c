@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "ask/ask_counts.h"
@@ -18,7 +19,9 @@
 #include "ask/rest.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "ask/tree_release.h"
 #include "server/access.h"
+#include "server/aggregate_options.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
 #include "ledger/strategies.h"
@@ -34,6 +37,28 @@ refuse_release(int64 id)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("release " INT64_FORMAT " does not exist, or is not yours to read", id),
 			 errhint("The view dp.releases lists those that are.")));
+}
+
+/* What its request says besides; it is freed. */
+static void
+take_request(Jsonb *request, pe_release *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(request));	/* outlives pe_access_end */
+	double		cells_per_unit = 0;
+
+	pe_option_take_string(request, "kind", &r->kind);
+	pe_option_take_string(request, "workload", &r->grouping);
+	if (r->grouping != NULL && strcmp(r->grouping, "identity") == 0)
+		r->grouping = NULL;
+	pe_option_take_number(request, "cells_per_unit", &cells_per_unit);
+	r->cells_per_unit = (int) cells_per_unit;
+	r->complete.name = pe_option_strings(request, "complete", &r->complete.names);
+	r->aggregate = pe_option_strings(request, "aggregates", &r->aggregates);
+	r->never_null = pe_option_strings(request, "never_null", &r->never_nulls);
+	r->decimals = pe_option_strings(request, "decimals", &r->decimals_count);
+	r->open = pe_option_strings(request, "open", &r->opens);
+	MemoryContextSwitchTo(old);
+	pfree(request);
 }
 
 void
@@ -53,14 +78,7 @@ pe_release_of_row(uint64 row, pe_release *r)
 	r->method = pe_access_text(row, 10);
 	r->is_dawa = r->method != NULL && strcmp(r->method, "dawa") == 0;
 	r->created = DatumGetTimestampTz(pe_access_datum(row, 11, &isnull));
-	r->kind = pe_access_text(row, 12);
-	r->complete.name = pe_access_texts(row, 13, &r->complete.names);
-	r->aggregate = pe_access_texts(row, 14, &r->aggregates);
-	r->grouping = pe_access_text(row, 15);
-	r->cells_per_unit = (int) pe_access_int64(row, 16);
-	r->never_null = pe_access_texts(row, 17, &r->never_nulls);
-	r->decimals = pe_access_texts(row, 18, &r->decimals_count);
-	r->open = pe_access_texts(row, 19, &r->opens);
+	take_request(DatumGetJsonbP(pe_access_datum(row, 12, &isnull)), r);
 }
 
 /* False if there is none, or its dataset is gone. */
@@ -222,7 +240,7 @@ static const struct
 	{"rows_per_unit", "counts units by how many rows they have",
 		"dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
-	{PE_SYNTHETIC, "holds the tables of synthetic rows", "dp.synthesize draws rows from them, free."},
+	{PE_SYNTHETIC, "holds the tables of a tree", "dp.synthesize draws rows from them, and dp.answer has them, free."},
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
 };
 
@@ -333,7 +351,8 @@ pe_release_check_version(const pe_release *r)
 static void
 read_measurement_row(pe_release *r)
 {
-	pe_release_read_row(r);
+	if (r->dataset == NULL)
+		pe_release_read_row(r);
 	if (r->workload_text == NULL && (r->kind == NULL || strcmp(r->kind, PE_MEASUREMENT) != 0))
 		refuse_kind(r);
 	pe_release_check_version(r);
@@ -419,11 +438,18 @@ void
 pe_release_answer(pe_release *r, const char *text)
 {
 	pe_min_count rule;
+	bool		is_tree;
 
 	PE_UNDONE();
-	pe_release_read(r);
+	pe_release_read_row(r);
+	is_tree = text != NULL && pe_tree_release_is(r);
+	if (!is_tree)
+		pe_release_read(r);
 	PE_END_UNDONE();
-	pe_release_reply(r, text);
+	if (is_tree)
+		pe_tree_release_answer(r, text);
+	else
+		pe_release_reply(r, text);
 	rule = pe_release_rule(r);
 	pe_suppress_check_workload(&rule, r->dataset, r->answers.labels.workload);
 	pe_suppress_answers(&rule, &r->answers);
@@ -448,30 +474,43 @@ pe_release_reply(pe_release *r, const char *text)
  * ------------------------------------------------------------------
  */
 
-static void
+static void __attribute__((noreturn))
 refuse_counts(int64 id)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("release " INT64_FORMAT " has no aggregates", id)));
+	pg_unreachable();
 }
 
+/* NULL: it is no measurement.  Inside PE_UNDONE. */
 static pe_stored_aggregates *
-read_aggregates(int64 id)
+restore_aggregates(int64 id)
 {
 	pe_release	row = {.id = id};
 	pe_stored_aggregates *s;
 
-	PE_UNDONE();
 	pe_release_read_row(&row);
 	check_kind(&row);
 	if (row.kind == NULL || strcmp(row.kind, PE_MEASUREMENT) != 0)
-		refuse_counts(id);
+		return NULL;
 	pe_release_check_version(&row);
 	s = pe_aggregation_restored_of(&row, false);
 	pe_release_read_values(&s->release);
+	return s;
+}
+
+/* Likewise; not inside PE_UNDONE. */
+static pe_stored_aggregates *
+read_aggregates(int64 id)
+{
+	pe_stored_aggregates *s;
+
+	PE_UNDONE();
+	s = restore_aggregates(id);
 	PE_END_UNDONE();
-	pe_aggregation_measure(&s->aggregation);
+	if (s != NULL)
+		pe_aggregation_measure(&s->aggregation);
 	return s;
 }
 
@@ -479,8 +518,11 @@ pe_stored_aggregates *
 pe_aggregation_of_release(int64 id)
 {
 	pe_stored_aggregates *s = read_aggregates(id);
-	pe_release *r = &s->release;
+	pe_release *r;
 
+	if (s == NULL)
+		refuse_counts(id);
+	r = &s->release;
 	s->aggregation.min = pe_suppress_rule_of_published(r->dataset);
 	pe_suppress_check_workload(&s->aggregation.min, r->dataset, &s->aggregation.space[0].workload);
 	if (s->aggregation.on_grid)
@@ -508,13 +550,11 @@ pe_stored_aggregates *
 pe_aggregation_table_of_release(int64 id, pe_tabulated *table)
 {
 	pe_stored_aggregates *s = read_aggregates(id);
-	pe_release *r = &s->release;
+	pe_release *r;
 
-	if (!holds_table(&s->aggregation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release " INT64_FORMAT " holds no table of dp.table_one", id),
-				 errhint("dp.table_one(dataset, by, attributes, epsilon => ...) measures one.")));
+	if (s == NULL || !holds_table(&s->aggregation))
+		return NULL;
+	r = &s->release;
 	pe_aggregation_tabulate_release(&s->aggregation, id, r->value, r->values, &s->aggregation.strategies, r->nano,
 									table);
 	return s;

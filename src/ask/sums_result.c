@@ -27,8 +27,9 @@ typedef struct measured_part
 {
 	const pe_noise *noise;
 	const pe_noise *joined;		/* that of the best estimate, NULL: noise */
-	double		noise_stderr;	/* of one measurement, in units of the integers */
-	const double *estimate;		/* of its space's own queries, in the same */
+	double		own_stderr;		/* of one measurement, */
+	double		noise_stderr;	/* the same in units of the integers */
+	const double *estimate;		/* of its space's own queries, in the same; NULL: nothing was measured */
 	double		total;			/* of all cells, where it is asked for */
 	int32	   *query_of;		/* of what is counted by terms: of each group, -1: of another term; else NULL */
 
@@ -37,7 +38,7 @@ typedef struct measured_part
 	pe_confidence confidence;
 } measured_part;
 
-/* What answers are worked out from. */
+/* What answers are worked out from, of one group at a time. */
 typedef struct reading
 {
 	pe_aggregation *g;
@@ -45,13 +46,15 @@ typedef struct reading
 	double		miss;			/* likewise */
 	double		variance;		/* of what is answered, for measurements of variance 1 */
 	measured_part *part;
-	pe_sum_estimate *estimate;	/* [group * sums + sum] */
-	pe_sum_noise *noise;		/* room for those of a group; NULL: all sums have their own */
+	int32		group;			/* the one that is looked at: estimate, noise, total and along are of its sums */
+	pe_sum_estimate *estimate;
+	pe_sum_noise *noise;		/* NULL: all sums have their own */
 	const double *mix;			/* as of pe_aggregate_errors */
-	double	   *along;			/* room for the noise of mixed sums: [sum * parts + part] */
+	double	   *along;			/* of mixed sums: [sum * parts + part] */
 	pe_error_law law;
 	bool		is_release;		/* of one measurement, which is answered: counts have the law of its noise */
-	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there is none */
+	pe_sum_total *total;		/* of shares; NULL: there is none */
+	pe_sum_estimate *reference; /* values of sums in place of what was measured; NULL: none */
 } reading;
 
 static int32
@@ -368,35 +371,29 @@ place_in_space(const pe_aggregation *g, const pe_space *s, const pe_term *term, 
 }
 
 static void
-put_estimate(reading *r, int i, int sum, int32 group, int32 query)
+put_estimate(reading *r, int i, int sum, int32 query)
 {
-	double		noise = r->part[i].noise_stderr;
+	const measured_part *part = &r->part[i];
 
-	r->estimate[(size_t) group * r->g->needed.sums + sum] = (pe_sum_estimate) {r->part[i].estimate[query],
-		space_of(r->g, i)->variance[query] * noise * noise * r->variance};
+	r->estimate[sum] = (pe_sum_estimate) {part->estimate != NULL ? part->estimate[query] : 0,
+		space_of(r->g, i)->variance[query] * part->noise_stderr * part->noise_stderr * r->variance};
 }
 
-static void
-put_units(reading *r, int i)
+static int32 *
+queries_of_term(const pe_aggregation *g, int i)
 {
-	const pe_aggregation *g = r->g;
 	const pe_workload *workload = &g->space[0].workload;
-	const pe_space *s = space_of(g, i);
 	int32	   *term = pe_alloc(workload->queries, sizeof(int32));
 	int32	   *local = pe_alloc(workload->queries, sizeof(int32));
-	int32	   *query_of = r->part[i].query_of = pe_alloc(workload->queries, sizeof(int32));
+	int32	   *query_of = pe_alloc(workload->queries, sizeof(int32));
 
 	pe_workload_index(workload, term, local);
 	for (int32 q = 0; q < workload->queries; q++)
-	{
-		query_of[q] = -1;
-		if (term[q] != g->source[i].term)
-			continue;
-		query_of[q] = place_in_space(g, s, &workload->term[term[q]], local[q]);
-		put_estimate(r, i, g->source[i].sum, q, query_of[q]);
-	}
+		query_of[q] = term[q] != g->source[i].term ? -1
+			: place_in_space(g, space_of(g, i), &workload->term[term[q]], local[q]);
 	pe_free(term);
 	pe_free(local);
+	return query_of;
 }
 
 static bool
@@ -408,14 +405,16 @@ is_of_ranks(const pe_aggregation *g, int i)
 static void
 put_part(reading *r, int i)
 {
-	const pe_aggregation *g = r->g;
+	const pe_source_of_part *source = &r->g->source[i];
+	int32		query = r->part[i].query_of != NULL ? r->part[i].query_of[r->group] : 0;
 
-	if (g->source[i].term >= 0)
-		put_units(r, i);
-	else if (!is_of_ranks(g, i))
-		for (int s = 0; s < g->needed.sums; s++)
-			for (int32 q = 0; q < groups_of(g) && pe_part_is_of(&g->source[i], s); q++)
-				put_estimate(r, i, s, q, pe_part_query(g, i, s, q));
+	if (is_of_ranks(r->g, i) || query < 0)
+		return;
+	if (source->row_of == NULL)
+		put_estimate(r, i, source->sum, source->term >= 0 ? query : pe_part_query(r->g, i, source->sum, r->group));
+	for (int s = 0; s < r->g->needed.sums && source->row_of != NULL; s++)
+		if (source->row_of[s] >= 0)
+			put_estimate(r, i, s, pe_part_query(r->g, i, s, r->group));
 }
 
 /* Where estimates are sums of many Laplace numbers: the widest interval that any of the parts asks for. */
@@ -487,53 +486,32 @@ noise_of_group(const pe_aggregation *g, const pe_aggregate_noise *noise, int i, 
 }
 
 static void
-put_mixed(reading *r, const pe_aggregate_noise *noise)
+put_mixed(reading *r)
 {
 	const pe_aggregation *g = r->g;
-	int			parts = g->parts;
-	double	   *stderr_of = palloc(Max(parts, 1) * sizeof(double));
 
-	for (int p = 0; p < parts; p++)
-		stderr_of[p] = pe_noise_stderr(noise->of_part[p]);
 	for (int s = 0; s < g->needed.sums; s++)
 	{
 		int			i = mixed_part(g, r->mix, s);
+		double	   *along = r->along + (size_t) s * g->parts;
+		pe_sum_estimate all = {0, 0};
 
-		for (int32 q = 0; q < groups_of(g) && i >= 0; q++)
+		for (int p = 0; p < g->parts && i >= 0; p++)
 		{
-			pe_sum_estimate all = {0, 0};
+			const measured_part *part = &r->part[p];
+			double		weight = r->mix[i * g->parts + p];
+			double		root = weight != 0 ? sqrt(space_of(g, p)->variance[r->group]) : 0;
 
-			for (int p = 0; p < parts; p++)
-			{
-				double		weight = r->mix[i * parts + p];
-
-				if (weight == 0)
-					continue;
-				all.value += weight * r->part[p].estimate[q];
-				all.variance += pow(weight * (stderr_of[p] * sqrt(space_of(g, p)->variance[q])), 2) * r->variance;
-			}
-			r->estimate[(size_t) q * g->needed.sums + s] = all;
+			along[p] = weight * part->noise_stderr * root;
+			if (weight == 0)
+				continue;
+			all.value += part->estimate != NULL ? weight * part->estimate[r->group] : 0;
+			all.variance += pow(weight * (part->own_stderr * root), 2) * r->variance;
 		}
-	}
-}
-
-/* What mixed sums of a group have in common. */
-static void
-fill_mixed(const reading *r, int32 group)
-{
-	const pe_aggregation *g = r->g;
-	int			parts = g->parts;
-
-	for (int s = 0; s < g->needed.sums && r->mix != NULL; s++)
-	{
-		int			i = mixed_part(g, r->mix, s);
-		double	   *along = r->along + (size_t) s * parts;
-
-		for (int p = 0; p < parts && i >= 0; p++)
-			along[p] = r->mix[i * parts + p] == 0 ? 0 : r->mix[i * parts + p] *
-				r->part[p].noise_stderr * sqrt(space_of(g, p)->variance[group]);
-		if (i >= 0)
-			r->noise[s] = (pe_sum_noise) {along, parts, sqrt(r->variance), pe_rest_all(g, i)};
+		if (i < 0)
+			continue;
+		r->estimate[s] = all;
+		r->noise[s] = (pe_sum_noise) {along, g->parts, sqrt(r->variance), pe_rest_all(g, i)};
 	}
 }
 
@@ -597,15 +575,12 @@ find_total(const pe_aggregation *g, pe_space *s)
 static void
 put_total(reading *r, int i)
 {
-	pe_space   *s = &r->g->space[r->g->source[i].space];
+	const pe_space *s = space_of(r->g, i);
 	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
 
-	if (s->total_covariance == NULL)
-		find_total(r->g, s);
-	for (int32 q = 0; q < groups_of(r->g); q++)
-		r->total[(size_t) q * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_total) {
-			{r->part[i].total, s->total_variance * variance}, s->total_covariance[q] * variance
-		};
+	r->total[r->g->source[i].sum] = (pe_sum_total) {
+		{r->part[i].total, s->total_variance * variance}, s->total_covariance[r->group] * variance
+	};
 }
 
 /* ------------------------------------------------------------------
@@ -613,40 +588,40 @@ put_total(reading *r, int i)
  * ------------------------------------------------------------------
  */
 
-/* estimate: as pe_aggregation_estimate returns them. */
+/* estimate: as pe_aggregation_estimate returns them; NULL: of no measurement. */
 static void
 begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance)
 {
 	*r = (reading) {.g = g, .times = noise->times, .miss = noise->miss, .variance = variance};
 	r->part = pe_alloc(g->parts, sizeof(*r->part));
-	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
+	r->estimate = pe_alloc(g->needed.sums, sizeof(*r->estimate));
 	if (pe_aggregation_asks_share(g))
-		r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
+		r->total = pe_alloc(g->needed.sums, sizeof(*r->total));
 	for (int i = 0; i < g->parts; i++)
 	{
 		measured_part *part = &r->part[i];
 
 		part->noise = noise->of_part[i];
 		part->joined = noise->joined != NULL ? noise->joined[i] : NULL;
-		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
+		part->own_stderr = pe_noise_stderr(part->noise);
+		part->noise_stderr = ldexp(part->own_stderr, shift_of(g, i));
 		part->estimate = estimate;
-		estimate += pe_space_told(space_of(g, i))->queries;
+		if (estimate != NULL)
+			estimate += pe_space_told(space_of(g, i))->queries;
 		if (g->source[i].row_of != NULL && r->noise == NULL)
 			r->noise = pe_alloc(g->needed.sums, sizeof(*r->noise));
-		if (has_total(g, i))
+		if (has_total(g, i) && g->space[g->source[i].space].total_covariance == NULL)
+			find_total(g, &g->space[g->source[i].space]);
+		if (has_total(g, i) && estimate != NULL)
 			part->total = *estimate++;
-		put_part(r, i);
-		if (has_total(g, i))
-			put_total(r, i);
+		if (g->source[i].term >= 0)
+			part->query_of = queries_of_term(g, i);
 	}
 	r->mix = mix_of(g, noise);
 	if (r->mix != NULL)
-	{
 		r->along = pe_alloc((size_t) g->needed.sums * g->parts, sizeof(double));
-		if (r->noise == NULL)
-			r->noise = pe_alloc(g->needed.sums, sizeof(*r->noise));
-		put_mixed(r, noise);
-	}
+	if (r->mix != NULL && r->noise == NULL)
+		r->noise = pe_alloc(g->needed.sums, sizeof(*r->noise));
 	r->law = find_law(g, noise);
 }
 
@@ -661,6 +636,7 @@ end(reading *r)
 		pe_confidence_free(&r->part[i].confidence);
 		pe_free(r->part[i].summands);
 	}
+	pe_free(r->reference);
 	pe_free(r->total);
 	pe_free(r->along);
 	pe_free((void *) r->mix);
@@ -675,25 +651,58 @@ result_of(const pe_quotient *answer)
 	return (pe_aggregate_result) {answer->estimate, answer->stderr_, answer->lower, answer->upper};
 }
 
-/* What the sums of a group have in common. */
+/* What the sums of the group have in common. */
 static void
-fill_noise(const reading *r, int32 group)
+put_noise(reading *r)
 {
 	const pe_aggregation *g = r->g;
 
-	for (int i = 0; i < g->parts && r->noise != NULL; i++)
+	for (int i = 0; i < g->parts; i++)
 		for (int s = 0; s < g->needed.sums && g->source[i].row_of != NULL; s++)
 			if (g->source[i].row_of[s] >= 0)
 			{
-				r->noise[s] = pe_atoms_noise(g, i, s, group);
+				r->noise[s] = pe_atoms_noise(g, i, s, r->group);
 				r->noise[s].unit = r->part[i].noise_stderr * sqrt(r->variance);
 			}
-	fill_mixed(r, group);
+}
+
+/* Of so many rows; the total of a share is that of as many groups as there are. */
+static void
+put_reference(reading *r)
+{
+	for (int s = 0; s < r->g->needed.sums; s++)
+	{
+		r->estimate[s].value = r->reference[s].value;
+		if (r->total != NULL)
+			r->total[s].estimate.value = r->reference[s].value * groups_of(r->g);
+	}
+}
+
+/* Answers are of this group from now on. */
+static void
+look_at(reading *r, int32 group)
+{
+	const pe_aggregation *g = r->g;
+
+	pe_poll();
+	r->group = group;
+	memset(r->estimate, 0, g->needed.sums * sizeof(*r->estimate));
+	for (int i = 0; i < g->parts; i++)
+	{
+		put_part(r, i);
+		if (has_total(g, i))
+			put_total(r, i);
+	}
+	put_noise(r);
+	if (r->mix != NULL)
+		put_mixed(r);
+	if (r->reference != NULL)
+		put_reference(r);
 }
 
 /* The part that measures the count of a group by itself, and its query there; or -1. */
 static int
-part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query)
+part_of_count(const reading *r, const pe_aggregate *a, int32 *query)
 {
 	const pe_source_of_part *source = r->g->source;
 	bool		counts = a->kind == PE_AGG_COUNT || a->kind == PE_AGG_DISTINCT;
@@ -702,7 +711,7 @@ part_of_count(const reading *r, const pe_aggregate *a, int32 group, int32 *query
 	{
 		bool		by_terms = source[i].term >= 0;
 
-		*query = by_terms ? r->part[i].query_of[group] : group;
+		*query = by_terms ? r->part[i].query_of[r->group] : r->group;
 		if (source[i].row_of == NULL && by_terms == (a->kind == PE_AGG_DISTINCT) && *query >= 0 &&
 			source[i].sum == a->sum[PE_USE_N] && !is_of_ranks(r->g, i) &&
 			(mixed_part(r->g, r->mix, source[i].sum) < 0 || r->part[i].joined != NULL))
@@ -744,21 +753,16 @@ put_interval_of_count(const reading *r, int i, int32 query, pe_aggregate_result 
 }
 
 static void
-answer_group(const reading *r, int32 group, const pe_aggregate *a, pe_aggregate_result *result)
+answer_group(const reading *r, const pe_aggregate *a, pe_aggregate_result *result)
 {
-	const pe_aggregation *g = r->g;
-	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
 	pe_quotient answer;
 	int32		query;
 	int			part;
 
-	pe_poll();
-	fill_noise(r, group);
-	pe_aggregate_answer_of(&g->needed, a, estimate, r->noise,
-						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]]
-							   : NULL, &r->law, &answer);
+	pe_aggregate_answer_of(&r->g->needed, a, r->estimate, r->noise,
+						   a->kind == PE_AGG_SHARE ? &r->total[a->sum[PE_USE_N]] : NULL, &r->law, &answer);
 	*result = result_of(&answer);
-	part = part_of_count(r, a, group, &query);
+	part = part_of_count(r, a, &query);
 	if (part >= 0)
 		put_interval_of_count(r, part, query, result);
 }
@@ -790,17 +794,17 @@ has_count(const pe_aggregation *g, const pe_aggregate *count)
 
 /* A count of rows has an interval of its own, also where an aggregate that is no count is made of it. */
 static void
-answer_count(const reading *r, int32 group, const pe_aggregate *count, pe_aggregate_result *result)
+answer_count(const reading *r, const pe_aggregate *count, pe_aggregate_result *result)
 {
 	pe_aggregate plain = *count;
 
 	if (plain.kind != PE_AGG_UNITS && plain.kind != PE_AGG_LOST)
 		plain.kind = PE_AGG_COUNT;
-	answer_group(r, group, &plain, result);
+	answer_group(r, &plain, result);
 }
 
 static void
-answer_counts(const reading *r)
+answer_counts(reading *r)
 {
 	pe_aggregation *g = r->g;
 
@@ -814,8 +818,10 @@ answer_counts(const reading *r)
 		for (int32 q = 0; q < groups_of(g); q++)
 		{
 			g->count[(size_t) q * g->deciding + i] = pe_suppressed;
-			if (has)
-				answer_count(r, q, &g->decides[i], &g->count[(size_t) q * g->deciding + i]);
+			if (!has)
+				continue;
+			look_at(r, q);
+			answer_count(r, &g->decides[i], &g->count[(size_t) q * g->deciding + i]);
 		}
 	}
 }
@@ -1275,9 +1281,12 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 	begin(&r, g, noise, estimate, variance);
 	r.is_release = noise->times == 1 && variance == 1;
 	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		look_at(&r, q);
 		for (int i = 0; i < g->aggregates; i++)
 			if (!pe_aggregate_is_of_cells(&g->aggregate[i]))
-				answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
+				answer_group(&r, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
+	}
 	answer_counts(&r);
 	answer_quantiles(&r, result);
 	end(&r);
@@ -1295,14 +1304,19 @@ answer_all_groups(reading *r, pe_tabulated *t)
 	const pe_aggregation *g = r->g;
 	int32		groups = groups_of(g);
 	pe_sum_estimate *all = pe_alloc(g->needed.sums + 1, sizeof(*all));
+	pe_sum_estimate *sum = pe_alloc((size_t) groups * g->needed.sums, sizeof(*sum));
 
+	for (int32 q = groups - 1; q >= 0; q--)
+	{
+		look_at(r, q);
+		memcpy(sum + (size_t) q * g->needed.sums, r->estimate, g->needed.sums * sizeof(*sum));
+	}
 	for (int32 q = 0; q < groups; q++)
 		for (int s = 0; s < g->needed.sums; s++)
 		{
-			all[s].value += r->estimate[(size_t) q * g->needed.sums + s].value;
-			all[s].variance += r->estimate[(size_t) q * g->needed.sums + s].variance;
+			all[s].value += sum[(size_t) q * g->needed.sums + s].value;
+			all[s].variance += sum[(size_t) q * g->needed.sums + s].variance;
 		}
-	fill_noise(r, 0);
 	for (int s = 0; s < g->needed.sums && r->noise != NULL; s++)
 		r->noise[s].unit *= sqrt(groups);
 	for (int i = 0; i < g->aggregates; i++)
@@ -1314,6 +1328,7 @@ answer_all_groups(reading *r, pe_tabulated *t)
 		pe_aggregate_answer_of(&g->needed, &g->aggregate[i], all, r->noise, NULL, &r->law, &answer);
 		t->result[(size_t) groups * g->aggregates + i] = result_of(&answer);
 	}
+	t->sum = sum;
 	pe_free(all);
 }
 
@@ -1463,8 +1478,6 @@ pe_aggregation_tabulate(pe_aggregation *g, const pe_aggregate_noise *noise, cons
 		for (int32 q = 0; q <= groups; q++)
 			if (g->aggregate[i].kind == PE_AGG_LEVELS || pe_aggregate_is_linear(&g->aggregate[i]))
 				t->missing[(size_t) q * g->aggregates + i] = missing_of(&errors, t, i, q);
-	t->sum = r.estimate;
-	r.estimate = NULL;
 	end(&r);
 	suppress_table(g, t);
 }
@@ -1558,65 +1571,48 @@ pe_aggregation_tabulate_release(pe_aggregation *g, int64 release, const int64 *v
  * ------------------------------------------------------------------
  */
 
-/* A group with so many rows; the total of a share is that of as many groups as there are. */
-static void
-put_reference(reading *r, double rows)
-{
-	const pe_aggregation *g = r->g;
-	pe_sum_estimate *reference = pe_alloc(g->needed.sums, sizeof(*reference));
-
-	pe_aggregates_reference(&g->needed, rows, reference);
-	for (int32 q = 0; q < groups_of(g); q++)
-		for (int s = 0; s < g->needed.sums; s++)
-		{
-			size_t		at = (size_t) q * g->needed.sums + s;
-
-			r->estimate[at].value = reference[s].value;
-			if (r->total != NULL)
-				r->total[at].estimate.value = reference[s].value * groups_of(g);
-		}
-	pe_free(reference);
-}
-
 /* Answers of so many rows in each group, of no measurement. */
 static void
 begin_reference(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance)
 {
-	double	   *none = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
-
-	begin(r, g, noise, none, variance);
-	put_reference(r, rows);
+	begin(r, g, noise, NULL, variance);
+	r->reference = pe_alloc(g->needed.sums, sizeof(*r->reference));
+	pe_aggregates_reference(&g->needed, rows, r->reference);
 }
 
-/* Whether what the sums of a group have in common is what those of the last one have. */
+/* Whether a part has the same noise in two groups. */
 static bool
-has_noise_of_last(const reading *r, int32 group)
+has_same_noise(const reading *r, int i, int32 one, int32 other)
 {
-	const pe_aggregation *g = r->g;
+	const pe_space *s = space_of(r->g, i);
+	const struct pe_atom_space *by = s->by_atom;
+	int32		rows = by != NULL ? by->rows : 1;
+	size_t		size = by != NULL && !by->alike ? (size_t) by->rows * by->parts : 0;
+	const int32 *query_of = r->part[i].query_of;
 
-	for (int i = 0; i < g->parts && r->noise != NULL; i++)
-	{
-		const struct pe_atom_space *by = space_of(g, i)->by_atom;
-		size_t		size = by != NULL ? (size_t) by->rows * by->parts : 0;
-
-		if (by != NULL && !by->alike &&
-			memcmp(by->part + group * size, by->part + (group - 1) * size, size * sizeof(double)) != 0)
+	if (is_of_ranks(r->g, i) || r->g->source[i].of_all)
+		return true;
+	if (r->total != NULL && has_total(r->g, i) && s->total_covariance[one] != s->total_covariance[other])
+		return false;
+	if (query_of != NULL && (query_of[one] < 0 || query_of[other] < 0))
+		return query_of[one] == query_of[other];
+	one = query_of != NULL ? query_of[one] : one;
+	other = query_of != NULL ? query_of[other] : other;
+	for (int32 k = 0; k < rows; k++)
+		if (s->variance[one * rows + k] != s->variance[other * rows + k])
 			return false;
-	}
-	return true;
+	return size == 0 || memcmp(by->part + one * size, by->part + other * size, size * sizeof(double)) == 0;
 }
 
 /* Groups that are measured alike have the same errors at reference values: the first of them is looked at. */
 static bool
 is_like_last(const reading *r, int32 group)
 {
-	size_t		sums = r->g->needed.sums;
+	bool		like = group > 0;
 
-	return group > 0 && has_noise_of_last(r, group) &&
-		memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums],
-							   sums * sizeof(*r->estimate)) == 0 &&
-		(r->total == NULL ||
-		 memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0);
+	for (int i = 0; i < r->g->parts && like; i++)
+		like = has_same_noise(r, i, group, group - 1);
+	return like;
 }
 
 /*
@@ -1641,6 +1637,32 @@ rank_error(const reading *r, int number)
 	return most;
 }
 
+/* Of each aggregate the largest standard error of all groups; relative: divided by the answer. */
+static void
+find_largest_errors(reading *r, bool relative, double *error)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		if (is_like_last(r, q))
+			continue;
+		look_at(r, q);
+		for (int i = 0; i < g->aggregates; i++)
+		{
+			pe_aggregate_result result;
+			double		found;
+
+			if (pe_aggregate_is_of_cells(&g->aggregate[i]))
+				continue;
+			answer_group(r, &g->aggregate[i], &result);
+			found = relative ? result.stderr_ / fabs(result.estimate) : result.stderr_;
+			if (!(found <= error[i]))	/* unknown is worse than any */
+				error[i] = found;
+		}
+	}
+}
+
 void
 pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance,
 						 double *stderr_)
@@ -1649,20 +1671,9 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 
 	begin_reference(&r, g, noise, rows, variance);
 	for (int i = 0; i < g->aggregates; i++)
-	{
 		stderr_[i] = g->aggregate[i].kind == PE_AGG_LEVELS ? rank_error(&r, i)
 			: pe_aggregate_is_of_cells(&g->aggregate[i]) ? NAN : 0;
-		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
-		{
-			pe_aggregate_result result;
-
-			if (is_like_last(&r, q))
-				continue;
-			answer_group(&r, q, &g->aggregate[i], &result);
-			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
-				stderr_[i] = result.stderr_;
-		}
-	}
+	find_largest_errors(&r, false, stderr_);
 	end(&r);
 }
 
@@ -1674,8 +1685,11 @@ pe_aggregation_reference(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 
 	begin_reference(&r, g, noise, rows, 1);
 	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		look_at(&r, q);
 		for (int i = 0; i < g->aggregates; i++)
-			answer_group(&r, q, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
+			answer_group(&r, &g->aggregate[i], &result[(size_t) q * g->aggregates + i]);
+	}
 	end(&r);
 	return result;
 }
@@ -1693,15 +1707,6 @@ pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr
 	pe_aggregation_errors_of(g, &noise, rows, 1, stderr_);
 }
 
-static double
-relative_error(const reading *r, int32 group, int number)
-{
-	pe_aggregate_result result;
-
-	answer_group(r, group, &r->g->aggregate[number], &result);
-	return result.stderr_ / fabs(result.estimate);
-}
-
 void
 pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, double *error)
 {
@@ -1715,19 +1720,7 @@ pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, doubl
 	noise = pe_aggregation_noise(g, nano);
 	begin_reference(&r, g, &noise, rows, 1);
 	for (int i = 0; i < g->aggregates; i++)
-	{
-		error[i] = 0;
-		if (pe_aggregate_is_of_cells(&g->aggregate[i]))
-			error[i] = rank_error(&r, i) / rows;
-		for (int32 q = 0; q < groups_of(g) && !pe_aggregate_is_of_cells(&g->aggregate[i]); q++)
-		{
-			double		relative;
-
-			if (is_like_last(&r, q))
-				continue;
-			relative = relative_error(&r, q, i);
-			if (!(relative <= error[i]))	/* unknown is worse than any */
-				error[i] = relative;
-		}
-	}
+		error[i] = pe_aggregate_is_of_cells(&g->aggregate[i]) ? rank_error(&r, i) / rows : 0;
+	find_largest_errors(&r, true, error);
+	end(&r);
 }

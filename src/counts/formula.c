@@ -243,7 +243,7 @@ take_signed_number(reader *r, pe_rational *number, bool *decimal)
 static bool
 is_same(const pe_variable *a, const pe_variable *b)
 {
-	return strcmp(a->name, b->name) == 0 && a->fills == b->fills &&
+	return strcmp(a->name, b->name) == 0 && a->length == b->length && a->fills == b->fills &&
 		(!a->fills || (a->filling.above == b->filling.above && a->filling.below == b->filling.below));
 }
 
@@ -278,34 +278,82 @@ copy(const char *name)
 	return memcpy(pe_alloc(size, 1), name, size);
 }
 
-/* coalesce(x, constant), behind the word */
+/* length(x) or length(x, most), behind the word */
 static bool
-take_coalesce(reader *r, size_t at, value *v)
+take_length(reader *r, pe_variable *variable)
 {
 	char		name[PE_NAME_SIZE];
-	pe_variable variable = {.fills = true};
-	bool		decimal;
+	int32_t		most = PE_KEY_MOST;
 
-	if (!pe_text_take(r->t, '(', "\"(\"") || !pe_text_name(r->t, name, "the name of an attribute") ||
-		!pe_text_take(r->t, ',', "\",\"") || !take_signed_number(r, &variable.filling, &decimal) ||
-		!pe_text_take(r->t, ')', "\")\""))
+	if (!pe_text_take(r->t, '(', "\"(\"") || !pe_text_name(r->t, name, "the name of an attribute"))
 		return false;
-	variable.name = copy(name);
-	return set_variable(r, variable, decimal, at, v);
+	if (pe_text_next(r->t) == ',')
+	{
+		r->t->at++;
+		if (!pe_text_whole(r->t, false, PE_KEY_MOST, "a whole number", &most))
+			return false;
+		if (most == 0)
+			return pe_text_fail(r->t, PE_TEXT_INVALID, r->t->at, "the most of a length is 0");
+	}
+	if (!pe_text_take(r->t, ')', "\")\""))
+		return false;
+	variable->name = copy(name);
+	variable->length = most;
+	return true;
+}
+
+/* An attribute, or its length. */
+static bool
+take_attribute(reader *r, pe_variable *variable)
+{
+	char		name[PE_NAME_SIZE];
+	bool		plain = pe_text_next(r->t) != '"';
+
+	if (!pe_text_name(r->t, name, "the name of an attribute"))
+		return false;
+	if (plain && strcmp(name, "length") == 0 && pe_text_next(r->t) == '(')
+		return take_length(r, variable);
+	variable->name = copy(name);
+	return true;
+}
+
+/* coalesce(x, constant), behind the word */
+static bool
+take_coalesce(reader *r, pe_variable *variable, bool *decimal)
+{
+	variable->fills = true;
+	return pe_text_take(r->t, '(', "\"(\"") && take_attribute(r, variable) && pe_text_take(r->t, ',', "\",\"") &&
+		take_signed_number(r, &variable->filling, decimal) && pe_text_take(r->t, ')', "\")\"");
+}
+
+static bool
+take_variable(reader *r, pe_variable *variable, bool *decimal)
+{
+	char		name[PE_NAME_SIZE];
+	size_t		at = (pe_text_next(r->t), r->t->at);
+
+	if (pe_text_sees(r->t, "coalesce"))
+	{
+		if (!pe_text_name(r->t, name, "the name of an attribute"))
+			return false;
+		if (pe_text_next(r->t) == '(')
+			return take_coalesce(r, variable, decimal);
+		r->t->at = at;
+	}
+	return take_attribute(r, variable);
 }
 
 static bool
 take_name(reader *r, value *v)
 {
-	char		name[PE_NAME_SIZE];
-	bool		plain = pe_text_next(r->t) != '"';
-	size_t		at = r->t->at;
+	pe_variable variable = {.name = NULL};
+	bool		decimal = false;
+	size_t		at = (pe_text_next(r->t), r->t->at);
 
-	if (!pe_text_name(r->t, name, "the name of an attribute"))
-		return false;
-	if (plain && strcmp(name, "coalesce") == 0 && pe_text_next(r->t) == '(')
-		return take_coalesce(r, at, v);
-	return set_variable(r, (pe_variable) {.name = copy(name)}, false, at, v);
+	if (take_variable(r, &variable, &decimal))
+		return set_variable(r, variable, decimal, at, v);
+	pe_free(variable.name);
+	return false;
 }
 
 static bool take_formula(reader *r, value *v);
@@ -440,8 +488,10 @@ compare_variables(const pe_variable *a, const pe_variable *b)
 {
 	int			names = strcmp(a->name, b->name);
 
-	if (names != 0 || a->fills != b->fills)
-		return names != 0 ? names : a->fills - b->fills;
+	if (names != 0 || a->length != b->length)
+		return names != 0 ? names : a->length - b->length;
+	if (a->fills != b->fills)
+		return a->fills - b->fills;
 	if (a->filling.below != b->filling.below)
 		return a->filling.below < b->filling.below ? -1 : 1;
 	return a->filling.above < b->filling.above ? -1 : a->filling.above > b->filling.above;
@@ -555,7 +605,8 @@ pe_formula_free(pe_formula *f)
 const char *
 pe_formula_attribute(const pe_formula *f)
 {
-	return f->variables == 1 && !f->variable[0].fills && f->terms == 1 && f->term[0].degree == 1 &&
+	return f->variables == 1 && !f->variable[0].fills && f->variable[0].length == 0 && f->terms == 1 &&
+		f->term[0].degree == 1 &&
 		f->term[0].coefficient.above == 1 && f->term[0].coefficient.below == 1 ? f->variable[0].name : NULL;
 }
 
@@ -618,7 +669,11 @@ static void
 write_variable(pe_text *t, const pe_variable *v)
 {
 	pe_text_write(t, v->fills ? "coalesce(" : "");
+	pe_text_write(t, v->length > 0 ? "length(" : "");
 	pe_text_write_name(t, v->name);
+	if (v->length > 0 && v->length < PE_KEY_MOST)
+		pe_text_writef(t, ", %d", (int) v->length);
+	pe_text_write(t, v->length > 0 ? ")" : "");
 	if (!v->fills)
 		return;
 	pe_text_write(t, v->filling.above < 0 ? ", -" : ", ");

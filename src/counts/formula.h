@@ -6,12 +6,16 @@
  *		product := factor { ('*' | '/') factor }
  *		factor  := { '+' | '-' } primary { '::' type }
  *		primary := attribute | number | '(' formula ')'
- *				 | coalesce '(' attribute ',' [ '+' | '-' ] number ')'
+ *				 | length | coalesce '(' ( attribute | length ) ',' [ '+' | '-' ] number ')'
+ *		length  := length '(' attribute [ ',' number ] ')'
  *		type    := numeric | float8 | double precision
  *
  * What stands behind '/' is a constant.  Whole numbers are divided as SQL does,
  * with a remainder, so such a division is no polynomial: which divisions may be
  * one is kept for those who know the types.
+ *
+ * The length of a text is in characters, and counts as at most a number: PE_KEY_MOST,
+ * or the lesser one that is given.  So its bounds stand in the formula.
  *
  * A formula is expanded as it is read, in fractions of integers: all that are
  * the same polynomial have one canonical text, with terms by degree and names
@@ -22,6 +26,7 @@
 #define PE_COUNTS_FORMULA_H
 
 #include "base/text.h"
+#include "domain/keys.h"
 #include "domain/polynomial.h"
 
 /* above / below, without common divisors; below > 0. */
@@ -31,10 +36,11 @@ typedef struct pe_rational
 	pe_i128		below;
 } pe_rational;
 
-/* An attribute, or coalesce of it and a constant. */
+/* An attribute or its length, or coalesce of that and a constant. */
 typedef struct pe_variable
 {
 	char	   *name;
+	int32_t		length;			/* the most; 0: it is the attribute */
 	bool		fills;
 	pe_rational filling;
 } pe_variable;

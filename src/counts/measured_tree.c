@@ -589,3 +589,37 @@ pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_
 		at += take_pair(value + at, double_of(value[AT_PAIR_VARIANCE]), least, model);
 	return true;
 }
+
+bool
+pe_tree_open(int attributes, const int32_t *cells, const int64_t *value, int64_t values, pe_tree_released *tables)
+{
+	pe_synthetic model;
+	const int64_t *next = value + HEAD;
+
+	if (!pe_tree_model(attributes, cells, value, values, 0, 0, &model))
+		return false;
+	*tables = (pe_tree_released) {.attributes = attributes};
+	for (int a = 0; a < attributes; a++)
+	{
+		tables->classing[a] = model.classing[a];
+		model.classing[a].class_of = NULL;
+		tables->one[a] = next;
+		next += cells[a];
+	}
+	for (int e = 0; e < attributes - 1; e++)
+	{
+		for (int i = 0; i < 2; i++)
+			tables->edge[e][i] = (int) next[i];
+		tables->pair[e] = next + 2;
+		next += 2 + (int64_t) tables->classing[next[0]].classes * tables->classing[next[1]].classes;
+	}
+	pe_synthetic_free(&model);
+	return true;
+}
+
+void
+pe_tree_close(pe_tree_released *tables)
+{
+	for (int a = 0; a < tables->attributes; a++)
+		pe_free(tables->classing[a].class_of);
+}

@@ -110,6 +110,21 @@ extern size_t pe_tree_memory(const pe_tree_problem *problem, const pe_tables *ta
 extern bool pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root,
 						  double least, pe_synthetic *model);
 
+/* What was released, part by part. */
+typedef struct pe_tree_released
+{
+	int			attributes;
+	pe_classing classing[PE_MAX_ATTRIBUTES];	/* of the tables of edges */
+	const int64_t *one[PE_MAX_ATTRIBUTES];	/* by cells */
+	int			edge[PE_MAX_ATTRIBUTES][2]; /* attributes - 1, the lesser one first */
+	const int64_t *pair[PE_MAX_ATTRIBUTES]; /* of each edge, by the classes of both, the second one fastest */
+} pe_tree_released;
+
+/* Points into value.  False, with nothing to free, if the numbers are not what pe_tree_measure gives. */
+extern bool pe_tree_open(int attributes, const int32_t *cells, const int64_t *value, int64_t values,
+						 pe_tree_released *tables);
+extern void pe_tree_close(pe_tree_released *tables);
+
 /* ---- Its parts, for unit tests and audits ---- */
 
 /* The score of a pair from its exact table by classes, and the margins of what was released. */

@@ -490,10 +490,22 @@ typedef struct comparison
 	int32_t		counts;			/* groups x 2 bins */
 	const pe_survival_counts *group;
 	const pe_survival *survival;
+	bool	   *compared;		/* whether a group is; of the others all below is 0 */
 	double	   *u;				/* of each group */
 	double	   *variance;		/* groups x groups */
 	double	   *gradient;		/* counts x groups, by columns */
 } comparison;
+
+/* Groups that may have no rows say nothing. */
+static int32_t
+find_compared(comparison *c)
+{
+	int32_t		found = 0;
+
+	for (int32_t g = 0; g < c->groups; g++)
+		found += c->compared[g] = c->survival[g].point[0].least_at_risk > 0;
+	return found;
+}
 
 /* Of all groups together: what is at risk in a bin as the counts were released, and its standard error. */
 static double
@@ -505,6 +517,8 @@ released_exposed(const comparison *c, const double *covariance, int32_t bin, dou
 	memset(gradient, 0, c->counts * sizeof(double));
 	for (int32_t g = 0; g < c->groups; g++)
 	{
+		if (!c->compared[g])
+			continue;
 		add_exposed(c->bins, bin, 1, gradient + (size_t) g * 2 * c->bins);
 		value += pe_la_dot(2 * c->bins, gradient + (size_t) g * 2 * c->bins, c->group[g].count);
 	}
@@ -528,6 +542,8 @@ sums_of_bin(const comparison *c, int32_t bin)
 
 	for (int32_t g = 0; g < c->groups; g++)
 	{
+		if (!c->compared[g])
+			continue;
 		sums.events += c->survival[g].event[bin];
 		sums.released += c->group[g].count[bin];
 		sums.exposed += c->survival[g].exposed[bin];
@@ -545,12 +561,16 @@ add_bin(comparison *c, int32_t bin, const bin_sums *sums)
 	{
 		double		part = c->survival[g].exposed[bin] / sums->exposed;
 
+		if (!c->compared[g])
+			continue;
 		c->u[g] += c->group[g].count[bin] - part * sums->released;
 		for (int32_t h = 0; h < c->groups; h++)
 		{
 			double		own = (g == h) - part;
 			double	   *gradient = c->gradient + (size_t) g * c->counts + (size_t) h * 2 * c->bins;
 
+			if (!c->compared[h])
+				continue;
 			c->variance[g * c->groups + h] += spread * part
 				* ((g == h) - c->survival[h].exposed[bin] / sums->exposed);
 			gradient[bin] += own;
@@ -572,7 +592,7 @@ add_noise(comparison *c, const double *covariance)
 	pe_free(product);
 }
 
-/* U' V^- U, over as many groups as are independent: all of U add up to 0. */
+/* U' V^- U, over as many groups as are independent: all of U add up to 0, and those not compared are 0. */
 static void
 finish(comparison *c, pe_survival_test *test)
 {
@@ -623,12 +643,15 @@ pe_survival_compare(int32_t groups, const pe_survival_counts *counts, const pe_s
 	};
 
 	memset(test, 0, sizeof(*test));
+	c.compared = pe_alloc(groups, sizeof(bool));
 	c.u = pe_la_vector(groups);
 	c.variance = pe_la_vector(pe_la_square(groups));
 	c.gradient = pe_la_vector(pe_la_size(c.counts, groups));
-	compare_bins(&c, covariance, test);
+	if (find_compared(&c) >= 2)
+		compare_bins(&c, covariance, test);
 	add_noise(&c, covariance);
 	finish(&c, test);
+	pe_free(c.compared);
 	pe_free(c.u);
 	pe_free(c.variance);
 	pe_free(c.gradient);

@@ -112,12 +112,15 @@ extern pe_survival_figure pe_survival_mean(const pe_survival *survival, const pe
  * released.  Its variance is that of Mantel (1966) plus that of the noise, G'C G, G the gradient of
  * U by all counts, cross covariances of the groups among them.
  *
+ * A group whose number of rows may be 0, by the lower end of its interval, is left out: nothing is known of it, and as
+ * a degree of freedom it would take power from the others.  Its own noise alone decides this.
+ *
  * covariance: over all groups, the 2 bins counts of each one after the other.
  */
 typedef struct pe_survival_test
 {
 	double		statistic;
-	int32_t		df;				/* 0: nothing can be compared */
+	int32_t		df;				/* groups that are compared less 1; 0: there are no two */
 	double		p_value;
 	int32_t		bins;			/* that were compared */
 } pe_survival_test;

@@ -5,10 +5,13 @@
  * Everything here is a function of what was released, and of a seed that is a function of it: nothing is read and
  * nothing is spent.  So the same release gives the same rows, each time.
  *
- * The model is a tree, in the manner of MST (McKenna, Miklau, Sheldon, "Winning the NIST Contest", JPC 11(3), 2021):
+ * A model is a tree, in the manner of MST (McKenna, Miklau, Sheldon, "Winning the NIST Contest", JPC 11(3), 2021):
  * of each attribute its table, and of each attribute but a root the table of it and its parent.  A tree needs neither
  * a junction tree nor gradients: its tables are fitted to the tables of single attributes, and rows are drawn from
  * the root down.
+ *
+ * Where all tables of pairs are there and the product of the attributes is small, there is a better model: the table of
+ * all attributes together, of largest entropy, that has all of them.
  *
  * Cells of a single attribute that the noise drowns are taken together as one class, the last, for the tables of
  * pairs: sparse domains would otherwise be all noise.
@@ -42,6 +45,13 @@ typedef struct pe_synthetic
 	int			order[PE_MAX_ATTRIBUTES];	/* parents before their children */
 	int			parent[PE_MAX_ATTRIBUTES];	/* -1: it is drawn by itself */
 	double	   *table[PE_MAX_ATTRIBUTES];	/* fitted, with its parent, whose classes are the rows; NULL: no parent */
+
+	/*
+	 * by the classes of all attributes, the last one fastest: then there are no
+	 * parents; NULL: a tree
+	 */
+	double	   *joint;
+	uint32_t	tied[PE_MAX_ATTRIBUTES];	/* bit b of a < b: it has their table */
 } pe_synthetic;
 
 /* Numbers that are a function of their seed alone.  No noise is ever drawn from it. */
@@ -78,6 +88,9 @@ extern void pe_synthetic_fit(pe_synthetic *model, double *const *noisy);
  */
 extern void pe_synthetic_fit_pair(const pe_synthetic *model, int first, int second, double *table, double variance);
 
+/* The table of two attributes that have nothing to do with each other, by the margins of the model. */
+extern void pe_synthetic_part_pair(const pe_synthetic *model, int first, int second, double *table);
+
 /*
  * Proportional fitting of a table to margins of one total.  A row or column without anything that its margin wants is
  * given it in the proportions of the other margin.
@@ -109,6 +122,22 @@ extern void pe_root_tree(int attributes, int edges, const int (*edge)[2], int ro
 /* The fitted table of a pair with `parent` as its rows. */
 extern double *pe_pair_by_parent(const pe_synthetic *model, int first, int second, const double *table, int parent);
 
+/* ---- All attributes together (synthetic_joint.c) ---- */
+
+/* The most cells of a joint table: 8 MB. */
+#define PE_JOINT_CELLS (1 << 20)
+
+/* How many cells the joint table has; 0: too many. */
+extern int64_t pe_synthetic_joint_cells(const pe_synthetic *model);
+
+/*
+ * The joint table of largest entropy that has these fitted tables of pairs, at a * attributes + b, a < b, NULL: none.
+ * It is found by proportional fitting (Deming and Stephan, 1940) from independent attributes.  Noisy tables of three
+ * pairs may belong to no joint table: what is found is between them then.  Does nothing where there are too many
+ * cells or nobody is there.  Polls.
+ */
+extern void pe_synthetic_join(pe_synthetic *model, double *const *pair);
+
 /* ---- Drawing (synthetic_draw.c) ---- */
 
 /* From the bytes of what was released. */
@@ -135,6 +164,12 @@ extern void pe_round_pair(pe_stream *stream, int32_t rows, int32_t columns, doub
  * less than 1 in each cell.  Polls.
  */
 extern void pe_synthetic_draw(const pe_synthetic *model, pe_stream *stream, int32_t rows, int32_t *const *cell);
+
+/*
+ * Numbers of units, from 1, for rows one after the other: as many of each size as fit the rows, in the proportions of
+ * units[size - 1] >= 0, which are not all 0, sizes 1 to most, in an order by chance.  The last unit can be smaller.
+ */
+extern void pe_synthetic_units(pe_stream *stream, int32_t rows, int32_t most, const double *units, int64_t *unit);
 
 /* Bytes that drawing takes besides the cells. */
 extern size_t pe_synthetic_draw_memory(const pe_synthetic *model, int32_t rows);

@@ -408,6 +408,90 @@ draw_child(drawing *d, int a)
 	pe_free(table);
 }
 
+/* ---- From a joint table: rows that have the same classes so far are together ---- */
+
+/* The sum of a joint table over all later attributes, for the next one's classes. */
+static void
+sum_later(const pe_synthetic *model, int a, int64_t prefix, double *sums)
+{
+	size_t		later = 1;
+
+	for (int b = a + 1; b < model->attributes; b++)
+		later *= (size_t) model->classing[b].classes;
+	for (int32_t c = 0; c < model->classing[a].classes; c++)
+	{
+		const double *from = model->joint + ((size_t) prefix * model->classing[a].classes + c) * later;
+
+		sums[c] = 0;
+		for (size_t i = 0; i < later; i++)
+			sums[c] += from[i];
+	}
+}
+
+/*
+ * Gives the next attribute to all rows.  group: of each row, from 0, by prefix, which is the place in the joint table
+ * of the classes so far; both are those of the next attribute afterwards.  Returns how many groups there are then.
+ */
+static int32_t
+draw_next(drawing *d, int a, int32_t groups, int32_t *group, int64_t *prefix)
+{
+	int32_t		classes = d->model->classing[a].classes;
+	double	   *table = pe_alloc((size_t) groups * classes, sizeof(double));
+	int32_t    *count = pe_alloc((size_t) groups * classes, sizeof(int32_t));
+	int32_t    *size = pe_alloc(groups, sizeof(int32_t));
+	int32_t    *start = pe_alloc((size_t) groups + 1, sizeof(int32_t));
+	int64_t    *before = pe_alloc(groups, sizeof(int64_t));
+	int32_t		next = 0;
+
+	for (int32_t row = 0; row < d->rows; row++)
+		size[group[row]]++;
+	for (int32_t g = 0; g < groups; g++)
+	{
+		sum_later(d->model, a, prefix[g], table + (size_t) g * classes);
+		start[g + 1] = start[g] + size[g];
+		before[g] = prefix[g];
+	}
+	pe_round_pair(d->stream, groups, classes, table, size, d->class_count[a], count);
+	for (int32_t row = 0; row < d->rows; row++)
+		d->by_class[start[group[row]]++] = row;
+	for (int32_t g = 0; g < groups; g++)
+	{
+		const int32_t *of_group = count + (size_t) g * classes;
+		const int32_t *row = d->by_class + start[g] - size[g];
+
+		give_values(d, start[g] - size[g], classes, of_group, d->class[a]);
+		for (int32_t c = 0; c < classes; c++)
+		{
+			for (int32_t i = 0; i < of_group[c]; i++)
+				group[*row++] = next;
+			if (of_group[c] > 0)
+				prefix[next++] = before[g] * classes + c;
+		}
+	}
+	pe_free(table);
+	pe_free(count);
+	pe_free(size);
+	pe_free(start);
+	pe_free(before);
+	return next;
+}
+
+static void
+draw_jointly(drawing *d)
+{
+	int32_t    *group = pe_alloc(d->rows, sizeof(int32_t));
+	int64_t    *prefix = pe_alloc(d->rows, sizeof(int64_t));
+	int32_t		groups = d->rows > 0;
+
+	for (int a = 0; a < d->model->attributes; a++)
+	{
+		pe_poll();
+		groups = draw_next(d, a, groups, group, prefix);
+	}
+	pe_free(group);
+	pe_free(prefix);
+}
+
 /* From classes to cells; class and cell of a row may be in one place. */
 static void
 draw_cells(drawing *d, int a, int32_t *cell)
@@ -445,7 +529,9 @@ pe_synthetic_draw(const pe_synthetic *model, pe_stream *stream, int32_t rows, in
 		d.class[a] = cell[a];
 		round_one(&d, a);
 	}
-	for (int n = 0; n < model->attributes; n++)
+	if (model->joint != NULL)
+		draw_jointly(&d);
+	for (int n = 0; n < model->attributes && model->joint == NULL; n++)
 	{
 		int			a = model->order[n];
 
@@ -465,11 +551,50 @@ pe_synthetic_draw(const pe_synthetic *model, pe_stream *stream, int32_t rows, in
 	pe_free(d.by_class);
 }
 
+void
+pe_synthetic_units(pe_stream *stream, int32_t rows, int32_t most, const double *units, int64_t *unit)
+{
+	double		all_units = 0;
+	double		all_rows = 0;
+	int32_t    *count = pe_alloc(most, sizeof(int32_t));
+	int32_t    *size;
+	int32_t		sizes = 0;
+	int32_t		total;
+	int32_t		left = 0;		/* rows that the unit still gets */
+	int64_t		number = 0;
+
+	for (int32_t i = 0; i < most; i++)
+	{
+		all_units += units[i];
+		all_rows += (i + 1.0) * units[i];
+	}
+	total = (int32_t) rint(rows * (all_units / all_rows));
+	pe_round_table(stream, most, units, total, count);
+	size = pe_alloc(total, sizeof(int32_t));
+	for (int32_t i = 0; i < most; i++)
+		for (int32_t n = 0; n < count[i]; n++)
+			size[sizes++] = i + 1;
+	shuffle(stream, total, size);
+	for (int32_t row = 0; row < rows; row++)
+	{
+		if (left == 0)			/* what rounding leaves over is of further units */
+		{
+			left = number < total ? size[number] : most;
+			number++;
+		}
+		unit[row] = number;
+		left--;
+	}
+	pe_free(size);
+	pe_free(count);
+}
+
 size_t
 pe_synthetic_draw_memory(const pe_synthetic *model, int32_t rows)
 {
 	size_t		bytes = (size_t) rows * sizeof(int32_t);
 	size_t		largest = 0;
+	size_t		groups = 1;
 
 	for (int a = 0; a < model->attributes; a++)
 	{
@@ -478,9 +603,14 @@ pe_synthetic_draw_memory(const pe_synthetic *model, int32_t rows)
 		bytes += ((size_t) model->classing[a].cells + cells) * sizeof(int32_t);
 		if (model->parent[a] >= 0)
 			cells *= model->classing[model->parent[a]].classes;
+		if (model->joint != NULL)
+			cells *= groups;
+		groups = cells < (size_t) rows ? cells : (size_t) rows;
 		if (cells > largest)
 			largest = cells;
 	}
+	if (model->joint != NULL)
+		bytes += (size_t) rows * (sizeof(int32_t) + sizeof(int64_t)) + groups * 64;
 	return bytes + largest * (2 * sizeof(double) + sizeof(int32_t)) + 64 * (largest + 1);
 }
 
@@ -494,4 +624,5 @@ pe_synthetic_free(pe_synthetic *model)
 		pe_free(model->margin[a]);
 		pe_free(model->table[a]);
 	}
+	pe_free(model->joint);
 }

@@ -198,3 +198,13 @@ pe_fit_margins(int32_t rows, int32_t columns, double *table, const double *row_m
 			break;
 	}
 }
+
+void
+pe_synthetic_part_pair(const pe_synthetic *model, int first, int second, double *table)
+{
+	int32_t		rows = model->classing[first].classes;
+	int32_t		columns = model->classing[second].classes;
+
+	memset(table, 0, (size_t) rows * columns * sizeof(double));
+	pe_fit_margins(rows, columns, table, model->margin[first], model->margin[second]);
+}

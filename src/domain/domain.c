@@ -167,10 +167,25 @@ prepare_bins(pe_attribute *attribute)
 	return PE_DOMAIN_OK;
 }
 
+/* The point is how the pattern is read, as a digit, and its text. */
+static pe_domain_status
+prepare_pattern(pe_attribute *attribute)
+{
+	const pe_point *point = attribute->point;
+
+	if (attribute->key != PE_KEY_BYTES || attribute->points != 1 || attribute->outside != PE_OUTSIDE_OTHER ||
+		attribute->nulls != PE_NULLS_CELL || point->b.size < 1 || point->b.data[0] < '0' || point->b.data[0] > '3')
+		return PE_DOMAIN_MALFORMED;
+	attribute->pattern = pe_alloc(1, sizeof(*attribute->pattern));
+	return pe_pattern_read(attribute->pattern, point->b.data + 1, point->b.size - 1, point->b.data[0] - '0') ==
+		PE_PATTERN_OK ? PE_DOMAIN_OK : PE_DOMAIN_MALFORMED;
+}
+
 pe_domain_status
 pe_attribute_prepare(pe_attribute *attribute)
 {
 	attribute->lookup = NULL;
+	attribute->pattern = NULL;
 	/* edges are one more than their bins */
 	if (attribute->points > PE_MAX_CELLS + 1 || pe_attribute_declared_cells(attribute) > PE_MAX_CELLS)
 		return PE_DOMAIN_TOO_LARGE;
@@ -178,13 +193,15 @@ pe_attribute_prepare(pe_attribute *attribute)
 		for (int32_t i = 0; i < attribute->points; i++)
 			if (!isfinite(attribute->point[i].f))
 				return PE_DOMAIN_NOT_FINITE;
+	if (attribute->kind == PE_MATCHES)
+		return prepare_pattern(attribute);
 	return attribute->kind == PE_LEVELS ? prepare_levels(attribute) : prepare_bins(attribute);
 }
 
 static int32_t
 declared_ordered_cells(const pe_attribute *attribute)
 {
-	return attribute->kind == PE_LEVELS ? attribute->points : attribute->points - 1;
+	return attribute->kind == PE_BINS ? attribute->points - 1 : attribute->points;
 }
 
 int32_t
@@ -239,6 +256,22 @@ pe_attribute_compares(const pe_comparison *comparison)
 
 	(void) pe_attribute_prepare(&attribute);
 	attribute.comparison = *comparison;
+	return attribute;
+}
+
+pe_attribute
+pe_attribute_matches(const pe_pattern *pattern)
+{
+	pe_attribute attribute = {
+		.key = PE_KEY_BYTES, .kind = PE_MATCHES, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL, .points = 1,
+		.point = pe_alloc(1, sizeof(pe_point) + 1 + PE_PATTERN_TEXT)
+	};
+	char	   *text = (char *) (attribute.point + 1);
+
+	text[0] = (char) ('0' + pattern->how);
+	attribute.point->b.data = text;
+	attribute.point->b.size = 1 + (uint32_t) pe_pattern_write(pattern, text + 1);
+	(void) pe_attribute_prepare(&attribute);
 	return attribute;
 }
 
@@ -465,6 +498,8 @@ declared_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t s
 	point.b.size = (uint32_t) size;
 	if (attribute->kind == PE_LEVELS)
 		return cell_of_level(attribute, &point);
+	if (attribute->kind == PE_MATCHES)
+		return pe_pattern_matches(attribute->pattern, data, size) ? 0 : 1;
 	if (before(PE_KEY_BYTES, &point, &edge[0]))
 		return cell_outside(attribute, false);
 	if (attribute->open ? !before(PE_KEY_BYTES, &point, &edge[last]) : before(PE_KEY_BYTES, &edge[last], &point))
@@ -696,7 +731,7 @@ read_attribute(pe_cursor *from, pe_attribute *attribute)
 		return PE_DOMAIN_MALFORMED;
 	rolled = one_of(letter[0], "IFB");
 	letter[0] = (char) (letter[0] + (rolled ? ROLLED_UP : 0));
-	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "leo") ||
+	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "leom") ||
 		!one_of(letter[2], "dco") || !one_of(letter[3], "dc"))
 		return PE_DOMAIN_MALFORMED;
 	/* the smallest point takes four bytes: no allocation beyond what the bytes can fill */
@@ -750,6 +785,7 @@ pe_domain_free(pe_domain *domain)
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
 		pe_free(domain->attribute[a].lookup);
+		pe_free(domain->attribute[a].pattern);
 		pe_free(domain->attribute[a].point);
 		pe_free(domain->attribute[a].class_of);
 	}

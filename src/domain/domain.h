@@ -34,6 +34,12 @@
  * A watched attribute may be a comparison of two columns (domain/comparison.h).
  * Its cell is of their values, and is not looked up here.
  *
+ * An attribute may be a pattern of LIKE (domain/pattern.h), of bytes: its one
+ * point is the pattern, its ordered cell the texts that match it, 'other' all
+ * others, and NULL is a cell.  A text that is longer than a key (keys.h) is not
+ * looked at, and is another one.  So no row is dropped by it, and its cell is a
+ * function of the row's own value, as that of levels is.
+ *
  * Values reach this room as keys of three kinds: int64 (integers, dates,
  * timestamps, booleans, enums), double (floats) and bytes, whose order is that
  * of memcmp, a prefix first (text, uuid, and numeric in an encoding that keeps
@@ -47,6 +53,7 @@
 #include <stdbool.h>
 
 #include "domain/comparison.h"
+#include "domain/pattern.h"
 
 /* The most cells that one attribute may have, and a product of attributes whose cells have numbers. */
 #define PE_MAX_CELLS (1 << 20)
@@ -67,7 +74,8 @@ typedef enum pe_key
 typedef enum pe_kind
 {
 	PE_LEVELS = 'l',
-	PE_BINS = 'e'
+	PE_BINS = 'e',
+	PE_MATCHES = 'm'			/* a pattern, as pe_attribute_matches makes it */
 } pe_kind;
 
 typedef enum pe_outside
@@ -106,6 +114,7 @@ typedef struct pe_attribute
 	pe_point   *point;			/* in the order declared */
 	int32_t    *lookup;			/* levels: a hash table of point numbers, -1 empty */
 	uint32_t	lookup_mask;
+	pe_pattern *pattern;		/* of PE_MATCHES */
 	double		scale;			/* bins: bins per unit, for the first guess */
 	int32_t		classes;		/* rolled up: how many; 0: the cells are the declared ones */
 	int32_t    *class_of;		/* the class of each declared cell */
@@ -132,7 +141,7 @@ typedef enum pe_domain_status
 	PE_DOMAIN_NOT_ASCENDING,	/* edges do not ascend strictly */
 	PE_DOMAIN_TOO_LARGE,		/* an attribute with more than PE_MAX_CELLS cells, or too many attributes */
 	PE_DOMAIN_NO_ORDER,			/* clamp asked of levels, where nothing is nearest */
-	PE_DOMAIN_MALFORMED			/* a comparison that is not watched, bytes that pe_domain_write did not write */
+	PE_DOMAIN_MALFORMED			/* a comparison that is not watched, no pattern, bytes of another form */
 } pe_domain_status;
 
 /*
@@ -149,6 +158,9 @@ extern bool pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32
 
 /* The attribute of a comparison. */
 extern pe_attribute pe_attribute_compares(const pe_comparison *comparison);
+
+/* The attribute of a pattern, which is copied; its point is one block of memory. */
+extern pe_attribute pe_attribute_matches(const pe_pattern *pattern);
 
 static inline bool
 pe_attribute_is_comparison(const pe_attribute *attribute)

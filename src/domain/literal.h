@@ -69,6 +69,14 @@ typedef struct pe_literal_source
 	bool		(*compared) (void *context, const pe_compared_text *given, pe_declared *found,
 							 pe_compared_sides *sides, bool *mirrored, pe_text_error *error);
 
+	/*
+	 * The attribute of a text that is matched with a pattern (domain.h), and
+	 * the pattern's canonical text in quotes; folded: ILIKE.  False, with the
+	 * error filled.  NULL: the language has no patterns.
+	 */
+	bool		(*matched) (void *context, const char *name, const pe_literal *pattern, bool folded,
+							pe_declared *found, const char **canonical, pe_text_error *error);
+
 	/* The canonical text keeps the order and the spelling of tests: that of a text which was canonical once. */
 	bool		as_written;
 } pe_literal_source;

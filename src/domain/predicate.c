@@ -551,7 +551,7 @@ parse_bare(parser *p, const pe_declared *attribute, const char *name, size_t pos
 static bool
 check_follows_attribute(parser *p)
 {
-	static const char *const followers[] = {"and", "or", "not", "in", "is", "between"};
+	static const char *const followers[] = {"and", "or", "not", "in", "is", "between", "like", "ilike"};
 	size_t		at = p->t.at;
 	operator	op;
 	bool		follows = pe_text_next(&p->t) == '\0' || p->t.text[p->t.at] == ')' || take_operator(&p->t, &op);
@@ -559,7 +559,7 @@ check_follows_attribute(parser *p)
 	p->t.at = at;
 	for (size_t i = 0; i < sizeof(followers) / sizeof(followers[0]); i++)
 		follows = follows || pe_text_sees(&p->t, followers[i]);
-	return follows || pe_text_unexpected(&p->t, "a comparison, BETWEEN, IN or IS");
+	return follows || pe_text_unexpected(&p->t, "a comparison, BETWEEN, IN, LIKE or IS");
 }
 
 static void
@@ -793,6 +793,67 @@ parse_product(parser *p)
 	return false;
 }
 
+/* ------------------------------------------------------------------
+ * Patterns
+ * ------------------------------------------------------------------
+ */
+
+/* Takes [ NOT ] LIKE or ILIKE if it stands behind an attribute. */
+static bool
+takes_like(pe_text *t, bool *negated, bool *folded)
+{
+	size_t		at = t->at;
+
+	*negated = pe_text_takes(t, "not");
+	*folded = pe_text_takes(t, "ilike");
+	if (*folded || pe_text_takes(t, "like"))
+		return true;
+	t->at = at;
+	return false;
+}
+
+/* TRUE where the text matches, FALSE where it does not, UNKNOWN where there is none. */
+static bool
+add_match(parser *p, const char *name, size_t start, const pe_literal *pattern, bool negated, bool folded)
+{
+	pe_declared found = {0};
+	const char *canonical = NULL;
+	pe_predicate_leaf *leaf;
+
+	p->t.error->position = pattern->position;
+	p->t.error->status = PE_TEXT_INVALID;
+	if (!p->source->matched(p->source->context, name, pattern, folded, &found, &canonical, p->t.error))
+	{
+		if (p->t.error->status == PE_TEXT_NO_ATTRIBUTE)
+			p->t.error->position = (int) start;
+		return false;
+	}
+	p->name = name;
+	p->sides = NULL;
+	found.listed = true;		/* its cells have no numbers to be named by */
+	leaf = add_equal(p, &found, start);
+	if (leaf == NULL)
+		return false;
+	leaf->truth[0] = PE_TRUE;
+	if (negated)
+		negate_table(leaf);
+	pe_text_write_name(&p->t, name);
+	pe_text_writef(&p->t, " %s%s ", negated ? "NOT " : "", folded ? "ILIKE" : "LIKE");
+	pe_text_write(&p->t, canonical);
+	return true;
+}
+
+static bool
+parse_match(parser *p, const char *name, size_t start, bool negated, bool folded)
+{
+	pe_literal	pattern;
+	char	   *text;
+	bool		done = pe_text_literal(&p->t, &pattern, &text) && add_match(p, name, start, &pattern, negated, folded);
+
+	pe_free(text);
+	return done;
+}
+
 static bool
 parse_test(parser *p)
 {
@@ -802,9 +863,12 @@ parse_test(parser *p)
 	operator	op;
 	pe_value	v;
 	bool		negated;
+	bool		folded;
 
 	if (!read_name(p, name, &start) || !check_follows_attribute(p))
 		return false;
+	if (p->source->matched != NULL && takes_like(&p->t, &negated, &folded))
+		return parse_match(p, name, start, negated, folded);
 	if (p->source->compared != NULL && sees_comparison(&p->t))
 	{
 		compared	c = {.text = {.name = {name}, .position = {start}}};
@@ -835,7 +899,7 @@ parse_test(parser *p)
 			return false;
 	}
 	else
-		return negated ? pe_text_unexpected(&p->t, "BETWEEN or IN") : parse_bare(p, &attribute, name, start);
+		return negated ? pe_text_unexpected(&p->t, "BETWEEN, IN or LIKE") : parse_bare(p, &attribute, name, start);
 	if (negated)
 		negate_table(&p->predicate->leaf[p->predicate->leaves - 1]);
 	return true;

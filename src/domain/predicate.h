@@ -12,6 +12,7 @@
  *					| [ NOT ] BETWEEN literal AND literal
  *					| [ NOT ] IN '(' literal { ',' literal } ')'
  *					| [ NOT ] IN CELLS '(' cells ')'
+ *					| [ NOT ] ( LIKE | ILIKE ) 'string'
  *					| IS [ NOT ] NULL
  *		comparison := op side | IS [ NOT ] DISTINCT FROM side
  *					| '<=>' side IN CELLS '(' cells ')'
@@ -49,6 +50,9 @@
  * A comparison of two attributes is a test of the cells of one more
  * (domain/comparison.h); an operator is UNKNOWN where a value is NULL, as SQL
  * has it.  The cells of <=> are those of that attribute, by their numbers.
+ *
+ * LIKE is a test of the cells of one more attribute likewise, of a text's own
+ * value (domain/pattern.h); it is UNKNOWN where that is NULL.
  *
  * A predicate is about the declared cells of an attribute: where the attribute is rolled up for groups, it is
  * watched besides.

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
+
 #include "door/comparison_reader.h"
 #include "door/reader.h"
 #include "server/values.h"
@@ -244,16 +246,23 @@ sum_numbers(const cell_reader *reader, const pe_accumulator *acc, FunctionCallIn
 	return acc->summed.factors > 0 ? has | sum_polynomials(reader, acc, fcinfo, at, number) : has;
 }
 
+/* by_key: a row whose key is none of those that are summed up stands in the first cell, and does not count. */
 static pg_attribute_always_inline void
-sum_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, pe_sum_row *row)
+sum_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool by_key, pe_sum_row *row)
 {
 	const pe_sums *sums = &acc->summed;
 	uint64		drops = (uint64) sums->dropping * PE_HAS_ATTRIBUTE(0);
-	uint64		has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
+	int32		place = by_key ? pe_key_finder_find(reader->key, acc, fcinfo) : 0;
+	uint64		has;
 
+	if (by_key)
+		row->coordinate[0] = 0;
+	has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate) | (by_key ? PE_HAS_ATTRIBUTE(0) : 0);
 	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) &
-		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo);
+		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo) & (place >= 0);
 	row->has = pe_sums_conditions(sums, row->coordinate, has) | sum_numbers(reader, acc, fcinfo, row->number);
+	if (by_key)
+		row->coordinate[0] = placed(place);
 }
 
 static void
@@ -261,7 +270,7 @@ read_sum_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	pe_sum_row	row;
 
-	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, false, &row);
 	pe_accumulator_add_sum_row(a, &row);
 }
 
@@ -271,7 +280,7 @@ read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 	pe_sum_row	row;
 	uint64		unit[2];
 
-	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, false, &row);
 	row.counts &= find_unit(reader, a, fcinfo, unit);
 	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
@@ -302,35 +311,18 @@ read_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	pe_sum_row	row;
 
-	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, false, &row);
 	add_value(reader, a, fcinfo, &row);
 }
 
 /* ---- sums of keys ---- */
-
-/* A row whose key is none of those that are summed up stands in the first cell, and does not count. */
-static void
-sum_row_of_key(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, pe_sum_row *row)
-{
-	int32		place = pe_key_finder_find(reader->key, acc, fcinfo);
-	const uint64 drops = (uint64) (acc->summed.dropping & ~UINT32_C(1)) * PE_HAS_ATTRIBUTE(0);
-	uint64		has;
-
-	row->coordinate[0] = 0;
-	has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
-	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) &
-		((has & drops) == drops) & pe_reader_reads(&reader->reader, acc, fcinfo) & (place >= 0);
-	row->has = pe_sums_conditions(&acc->summed, row->coordinate, has | PE_HAS_ATTRIBUTE(0)) |
-		sum_numbers(reader, acc, fcinfo, row->number);
-	row->coordinate[0] = placed(place);
-}
 
 static void
 read_key_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	pe_sum_row	row;
 
-	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, true, &row);
 	pe_accumulator_add_sum_row(a, &row);
 }
 
@@ -339,7 +331,7 @@ read_key_value(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	pe_sum_row	row;
 
-	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, true, &row);
 	add_value(reader, a, fcinfo, &row);
 }
 
@@ -349,7 +341,7 @@ read_key_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 	pe_sum_row	row;
 	uint64		unit[2];
 
-	sum_row_of_key((cell_reader *) reader, a, fcinfo, &row);
+	sum_row((cell_reader *) reader, a, fcinfo, true, &row);
 	row.counts &= find_unit(reader, a, fcinfo, unit);
 	pe_accumulator_add_unit_sum_row(a, unit, &row);
 }
@@ -358,11 +350,16 @@ read_key_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcin
 static void
 check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
 {
-	for (int n = 0; n < pe_sums_columns(&acc->summed); n++)
+	int			count = pe_sums_columns(&acc->summed);
+
+	for (int n = 0; n < count; n++)
 	{
-		reader->type[first + n] = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
-		if (!OidIsValid(reader->type[first + n]) || !pe_type_has_bins(reader->type[first + n]))
+		Oid			type = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
+		bool		has_length = n >= count - acc->summed.factors && (type == TEXTOID || type == VARCHAROID);
+
+		if (!OidIsValid(type) || !(pe_type_has_bins(type) || has_length))
 			pe_reader_refuse_type(first + n);
+		reader->type[first + n] = type;
 	}
 }
 

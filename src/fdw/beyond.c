@@ -136,7 +136,7 @@ tell_several(search *q, const Bitmapset *attributes)
 {
 	int			a = -1;
 
-	while ((a = bms_next_member(attributes, a)) >= 0)
+	while ((a = bms_next_member(attributes, a)) >= 0 && a < q->sight->declared->attributes)
 		if (is_clamped(q, a) && (is_left(q, a, false) || is_left(q, a, true)))
 			tell_clamped(q->sight, a);
 }
@@ -167,7 +167,9 @@ tell_tests(Node *e, void *argument)
 		return false;
 	if (!is_test(e))
 		return expression_tree_walker(e, tell_tests, argument);
-	attributes = pe_sight_attributes(q->sight, e);
+	attributes = pe_sight_tested(q->sight, e);
+	if (bms_membership(attributes) == BMS_SINGLETON && bms_singleton_member(attributes) >= q->sight->declared->attributes)
+		return false;
 	if (bms_membership(attributes) == BMS_SINGLETON)
 		tell_test(q, e, bms_singleton_member(attributes));
 	else if (joins_tests(e))

@@ -1,6 +1,6 @@
 /*
  * comparison.c
- *	  Comparisons of two columns in SQL.  See comparison.h.
+ *	  Comparisons of two columns in SQL, and patterns.  See comparison.h.
  *
  * Both sides are read as c1 x + c2 y + d with quotients of whole numbers c1, c2
  * and d: days of dates, microseconds of times.  One with a float is not
@@ -10,6 +10,7 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -18,6 +19,7 @@
 
 #include "ask/comparisons.h"
 #include "fdw/comparison.h"
+#include "fdw/open_keys.h"
 #include "server/compat.h"
 #include "server/values.h"
 
@@ -430,6 +432,18 @@ side_text(const pe_compared_sides *sides, int side)
 					side == 1 ? sides->more : "");
 }
 
+static pe_sight_comparison *
+add_comparison(pe_sight *s, char *left, char *right)
+{
+	pe_sight_comparison *new = palloc0(sizeof(*new));
+
+	new->left = left;
+	new->right = right;
+	new->place = list_length(s->comparisons);
+	s->comparisons = lappend(s->comparisons, new);
+	return new;
+}
+
 /* Its number, behind those of the columns. */
 static int
 attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
@@ -446,13 +460,13 @@ attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
 		if (strcmp(known->left, left) == 0 && strcmp(known->right, right) == 0)
 			return s->declared->attributes + foreach_current_index(cell);
 	}
-	new = palloc0(sizeof(*new));
-	*new = (pe_sight_comparison) {left, right, has_order, {
+	new = add_comparison(s, left, right);
+	new->has_order = has_order;
+	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s <=> %s", left, right), .cells = PE_COMPARED_CELLS, .ordered = 3,
 		.other = PE_COMPARED_ONE_NULL, .null = PE_COMPARED_BOTH_NULL
-	}};
-	s->comparisons = lappend(s->comparisons, new);
-	return s->declared->attributes + list_length(s->comparisons) - 1;
+	};
+	return s->declared->attributes + new->place;
 }
 
 /* What the operator of SQL is in a cell; false: NULL.  A constant is distinct from NULL. */
@@ -500,6 +514,248 @@ find_operator(pe_sight *s, const OpExpr *o, pe_comparison_op *op)
 	return strcmp(named->name, names[*op]) == 0;
 }
 
+/* ------------------------------------------------------------------
+ * Patterns
+ * ------------------------------------------------------------------
+ */
+
+/* LIKE, or ILIKE, of texts; negated: NOT. */
+static bool
+is_like(pe_sight *s, Node *e, bool *negated, bool *folded)
+{
+	const OpExpr *o = (const OpExpr *) e;
+	const char *name;
+
+	if (!IsA(e, OpExpr) || list_length(o->args) != 2 || !is_pinned(o->opno) ||
+		exprType(linitial(o->args)) != TEXTOID || exprType(lsecond(o->args)) != TEXTOID)
+		return false;
+	name = pe_names_operator(s->names, o->opno)->name;
+	*negated = name[0] == '!';
+	name += *negated;
+	*folded = strcmp(name, "~~*") == 0;
+	return *folded || strcmp(name, "~~") == 0;
+}
+
+static void
+check_collation(pe_sight *s, const pe_public_open *column, const OpExpr *o, bool folded)
+{
+	if (!pe_names_is_bytewise(s->names, o->inputcollid) || !pe_names_is_bytewise(s->names, column->collation))
+		pe_refuse_translation("LIKE in a collation that has different texts equal",
+							  "The owner can declare levels of the column.");
+	if (folded && o->inputcollid != C_COLLATION_OID)
+		pe_refuse_translation("ILIKE of a column whose values nobody has listed",
+							  psprintf("Under COLLATE \"C\", where the letters of ASCII have capitals, it is: "
+									   "%s COLLATE \"C\" ILIKE ...", quote_identifier(column->name)));
+}
+
+static void
+read_pattern(pe_sight *s, const pe_public_open *column, const char *text, bool folded, pe_pattern *pattern)
+{
+	const char *hint;
+	const char *why = pe_matched_read(text, folded, pattern, &hint);
+
+	if (why != NULL)
+		ereport(ERROR,
+				(errcode(hint[0] != '\0' ? ERRCODE_INVALID_ESCAPE_SEQUENCE : ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("column \"%s\" is not matched: %s", column->name, why),
+				 errdetail("Nothing was charged."), hint[0] != '\0' ? errhint("%s", hint) : 0));
+}
+
+/* Of one pattern there is one attribute, however it is written. */
+static pe_sight_comparison *
+find_match(pe_sight *s, const char *column, char *text, bool folded)
+{
+	ListCell   *cell;
+	pe_sight_comparison *new;
+
+	foreach(cell, s->comparisons)
+	{
+		pe_sight_comparison *known = lfirst(cell);
+
+		if (known->written != NIL && known->folded == folded && strcmp(known->left, column) == 0 &&
+			strcmp(known->right, text) == 0)
+			return known;
+	}
+	new = add_comparison(s, pstrdup(column), text);
+	new->folded = folded;
+	new->attribute = (pe_public_attribute) {
+		.name = psprintf("%s %s %s", column, folded ? "ILIKE" : "LIKE", text), .cells = 3, .ordered = 1,
+		.other = 1, .null = 2
+	};
+	return new;
+}
+
+void
+pe_comparison_find_pattern(pe_sight *s, Node *e)
+{
+	const OpExpr *o = (const OpExpr *) e;
+	const pe_public_open *column;
+	pe_sight_comparison *match;
+	pe_pattern	pattern;
+	bool		negated;
+	bool		folded;
+	bool		isnull;
+	int			open;
+	Datum		value;
+
+	if (s->of_cube || !is_like(s, e, &negated, &folded) || !pe_sight_is_constant(lsecond(o->args)))
+		return;
+	open = pe_sight_open_column(s, linitial(o->args));
+	if (open < 0 || !pe_matched_is_text(s->declared->open[open].type))
+		return;
+	column = &s->declared->open[open];
+	check_collation(s, column, o, folded);
+	value = pe_sight_constant(s, lsecond(o->args), &isnull);
+	if (isnull)
+		return;
+	read_pattern(s, column, TextDatumGetCString(value), folded, &pattern);
+	match = find_match(s, quote_identifier(column->name), pe_matched_text(&pattern), folded);
+	match->is_long = pe_open_text_bytes(column) > PE_KEY_MOST;
+	match->written = lappend(match->written, e);
+}
+
+/* What PostgreSQL would match too. */
+static void
+tell_long(pe_sight *s, const pe_sight_comparison *match)
+{
+	if (match->is_long && !pe_sight_is_told(s, psprintf("long %s", match->left)))
+		ereport(NOTICE,
+				(errmsg("values of %s longer than %d bytes are as no pattern of LIKE", match->left, PE_KEY_MOST),
+				 errdetail("NOT LIKE is true for them.")));
+}
+
+/* A match has a value where its column has one. */
+static pe_condition *
+match_condition(pe_sight *s, Node *e, pe_truth truth)
+{
+	pe_sight_comparison *match = pe_sight_written(s, e);
+	bool		negated = false;
+	bool		folded = false;
+	bool		cells[3];
+
+	if (match == NULL || !is_like(s, e, &negated, &folded))
+		return NULL;
+	tell_long(s, match);
+	cells[0] = has_truth(truth, true, !negated);
+	cells[1] = has_truth(truth, true, negated);
+	cells[2] = has_truth(truth, false, false);
+	return pe_condition_cells(s, s->declared->attributes + match->place, cells, true);
+}
+
+static char *
+match_text(const pe_sight_comparison *c, const bool *cells)
+{
+	char	   *test;
+
+	if (cells[0] == cells[1])
+		return psprintf("%s IS %sNULL", c->left, cells[0] ? "NOT " : "");
+	test = psprintf("%s %s%s %s", c->left, cells[0] ? "" : "NOT ", c->folded ? "ILIKE" : "LIKE", c->right);
+	return cells[2] ? psprintf("(%s IS NULL OR %s)", c->left, test) : test;
+}
+
+/* ------------------------------------------------------------------
+ * Lengths
+ * ------------------------------------------------------------------
+ */
+
+/* The open column, a text, whose length in characters this is; NULL: it is another expression. */
+static const pe_public_open *
+measured_column(pe_sight *s, Node *e)
+{
+	static const char *const names[] = {"length", "char_length", "character_length"};
+	const FuncExpr *f = (const FuncExpr *) e;
+	const pe_named_function *function;
+	bool		is_length = false;
+	int			open;
+
+	if (!IsA(e, FuncExpr) || list_length(f->args) != 1 || exprType(linitial(f->args)) != TEXTOID)
+		return NULL;
+	function = pe_names_function(s->names, f->funcid);
+	for (int i = 0; i < lengthof(names); i++)
+		is_length |= function->builtin && strcmp(function->name, names[i]) == 0;
+	open = is_length ? pe_sight_open_column(s, linitial(f->args)) : -1;
+	return open >= 0 && pe_matched_is_text(s->declared->open[open].type) ? &s->declared->open[open] : NULL;
+}
+
+void
+pe_comparison_find_length(pe_sight *s, Node *e)
+{
+	const pe_public_open *column = s->of_cube ? NULL : measured_column(s, e);
+	pe_sight_comparison *length;
+
+	if (column == NULL)
+		return;
+	length = add_comparison(s, pstrdup(quote_identifier(column->name)), "");
+	length->is_length = true;
+	length->written = list_make1(e);
+}
+
+/* PostgreSQL knows how long they are; the lesser one of fewer characters is known of all of them. */
+static void
+tell_longer(pe_sight *s, const pe_public_open *column, int most)
+{
+	int			bytes = pe_open_text_bytes(column);
+
+	if (bytes > PE_KEY_MOST && most > PE_KEY_MOST / 4 && !pe_sight_is_told(s, psprintf("length of %s", column->name)))
+		ereport(NOTICE,
+				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST, most),
+				 errhint("least(length(%s), %d) has the same value in every row.", quote_identifier(column->name),
+						 PE_KEY_MOST / 4)));
+}
+
+/* The greatest one that the type allows, and that is counted. */
+static int
+most_characters(const pe_public_open *column)
+{
+	return column->typmod > VARHDRSZ ? Min(column->typmod - VARHDRSZ, PE_KEY_MOST) : PE_KEY_MOST;
+}
+
+/* Of least(length, constant), in either order, the length and the constant, from 1 on; NULL: it is something else. */
+static Node *
+taken_from_least(pe_sight *s, Node *e, int *constant)
+{
+	const MinMaxExpr *least = (const MinMaxExpr *) e;
+	bool		first;
+	bool		isnull;
+	Node	   *number;
+	Datum		value;
+
+	if (!IsA(e, MinMaxExpr) || least->op != IS_LEAST || list_length(least->args) != 2 || least->minmaxtype != INT4OID)
+		return NULL;
+	first = pe_sight_is_constant(linitial(least->args));
+	number = first ? linitial(least->args) : lsecond(least->args);
+	if (!pe_sight_is_constant(number))
+		return NULL;
+	value = pe_sight_constant(s, number, &isnull);
+	*constant = isnull ? 0 : DatumGetInt32(value);
+	return *constant < 1 ? NULL : first ? lsecond(least->args) : linitial(least->args);
+}
+
+/* least of NULL and a constant is the constant. */
+char *
+pe_comparison_length_text(pe_sight *s, Node *e)
+{
+	int			most = PE_KEY_MOST;
+	int			constant;
+	Node	   *least = taken_from_least(s, e, &constant);
+	pe_sight_comparison *length = pe_sight_written(s, least != NULL ? least : e);
+	const pe_public_open *column;
+	char	   *text;
+
+	if (length == NULL || !length->is_length)
+		return NULL;
+	column = measured_column(s, linitial(length->written));
+	most = Min(least != NULL ? constant : most, most_characters(column));
+	tell_longer(s, column, most);
+	text = psprintf("length(%s, %d)", length->left, most);
+	return least != NULL && !column->is_there ? psprintf("coalesce(%s, %d)", text, constant) : text;
+}
+
+/* ------------------------------------------------------------------
+ * Conditions
+ * ------------------------------------------------------------------
+ */
+
 pe_condition *
 pe_comparison_condition(pe_sight *s, Node *e, pe_truth truth)
 {
@@ -513,7 +769,10 @@ pe_comparison_condition(pe_sight *s, Node *e, pe_truth truth)
 	bool		has_order;
 	bool		cells[PE_COMPARED_CELLS];
 	pe_compared_sides sides;
+	pe_condition *match = match_condition(s, e, truth);
 
+	if (match != NULL)
+		return match;
 	if (s->of_cube || !(IsA(e, OpExpr) || distinct) || list_length(((OpExpr *) e)->args) != 2 ||
 		!find_operator(s, (OpExpr *) e, &op) || !find_compared(s, (OpExpr *) e, &c, &exchanged, &apart) ||
 		pe_compared_settle(&c, &comparison, &mirrored) != NULL)
@@ -552,10 +811,12 @@ char *
 pe_comparison_text(const pe_sight *s, int attribute, const bool *cells)
 {
 	const pe_sight_comparison *c = list_nth(s->comparisons, attribute - s->declared->attributes);
-	const char *operator = operator_of(cells);
+	const char *operator = c->written == NIL ? operator_of(cells) : NULL;
 	StringInfoData text;
 	const char *separator = "";
 
+	if (c->written != NIL)
+		return match_text(c, cells);
 	if (operator != NULL)
 		return psprintf("%s %s %s", c->left, operator, c->right);
 	initStringInfo(&text);

@@ -364,12 +364,12 @@ tests_by_column(pe_sight *s, const BoolExpr *b)
 
 	foreach(cell, b->args)
 	{
-		Bitmapset  *attributes = pe_sight_attributes(s, lfirst(cell));
+		Bitmapset  *attributes = pe_sight_tested(s, lfirst(cell));
 		int			attribute = bms_membership(attributes) == BMS_SINGLETON ? bms_singleton_member(attributes) : -1;
 
 		if (bms_is_empty(attributes))
 			tests = lappend(tests, lfirst(cell));
-		else if (attribute < 0)
+		else if (attribute < 0 || attribute >= s->declared->attributes)
 			several = lappend(several, lfirst(cell));
 		else
 			of[attribute] = lappend(of[attribute], lfirst(cell));
@@ -459,7 +459,7 @@ of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *w
 pe_condition *
 pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within, const char *what)
 {
-	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	Bitmapset  *attributes = pe_sight_tested(s, e);
 	bool		isnull;
 	Datum		value;
 	pe_condition *c;
@@ -472,7 +472,9 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 			value = pe_sight_constant(s, e, &isnull);
 			return make_condition(has_truth(truth, value, isnull) ? PE_COND_ALWAYS : PE_COND_NEVER);
 		case BMS_SINGLETON:
-			return of_attribute(s, e, truth, bms_singleton_member(attributes), within, what);
+			if (bms_singleton_member(attributes) < s->declared->attributes)
+				return of_attribute(s, e, truth, bms_singleton_member(attributes), within, what);
+			break;
 		default:
 			break;
 	}
@@ -483,6 +485,10 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 	if (IsA(e, BooleanTest))
 		return of_test(s, (BooleanTest *) e, truth, within, what);
 	c = pe_comparison_condition(s, e, truth);
+	if (c == NULL && bms_membership(attributes) == BMS_SINGLETON)
+		pe_refuse_translation(psprintf("%s by an expression of a column whose values nobody has listed", what),
+							  "Such a column is tested by =, <>, IN, LIKE and IS NULL, and these are joined by AND, OR "
+							  "and NOT.");
 	if (c == NULL)
 		pe_refuse_translation(psprintf("%s that compares several columns with each other", what),
 							  "Compare two columns of one kind of type, as in a < b + 7, or single columns with "

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "ask/sums_call.h"
+#include "fdw/comparison.h"
 #include "fdw/formula_text.h"
 #include "server/values.h"
 
@@ -84,7 +85,9 @@ days_text(pe_sight *s, Node *left, Node *right)
 static char *
 coalesce_text(pe_sight *s, CoalesceExpr *c)
 {
-	char	   *column = list_length(c->args) == 2 ? column_text(s, linitial(c->args)) : NULL;
+	Node	   *first = linitial(c->args);
+	char	   *column = list_length(c->args) != 2 ? NULL
+		: pe_sight_written(s, first) != NULL ? pe_comparison_length_text(s, first) : column_text(s, first);
 	char	   *constant = column != NULL && pe_sight_is_constant(lsecond(c->args))
 		? constant_text(s, lsecond(c->args)) : NULL;
 
@@ -155,9 +158,9 @@ text_of(pe_sight *s, Node *e)
 		return coalesce_text(s, (CoalesceExpr *) e);
 	if (IsA(e, OpExpr))
 		return operator_text(s, (OpExpr *) e);
-	if (IsA(e, FuncExpr))
+	if (IsA(e, FuncExpr) && pe_sight_written(s, e) == NULL)
 		return cast_text(s, (FuncExpr *) e);
-	return NULL;
+	return pe_comparison_length_text(s, e);
 }
 
 char *

@@ -316,10 +316,10 @@ hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grou
 	return hash;
 }
 
-/* Which row of a set a class is in, by a hash table of rows. */
+/* Which row of a set a class is in, by a hash table of rows; the number of rows: a new one. */
 static int32
 row_of_class(const pe_groups *groups, const pe_grouping_set *set,
-			 const pe_grouped_attribute *ga, pe_set_factor *f, int32 class,
+			 const pe_grouped_attribute *ga, const pe_set_factor *f, int32 class,
 			 int32 *table, uint32 mask)
 {
 	uint32		at = hash_of_class(groups, set, ga, class) & mask;
@@ -327,10 +327,7 @@ row_of_class(const pe_groups *groups, const pe_grouping_set *set,
 	while (table[at] >= 0 && !belongs(groups, set, ga, f->sample[table[at]], class))
 		at = (at + 1) & mask;
 	if (table[at] < 0)
-	{
-		table[at] = f->rows++;
-		f->sample[table[at]] = class;
-	}
+		table[at] = f->rows;
 	return table[at];
 }
 
@@ -338,7 +335,9 @@ static void
 find_rows(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, pe_set_factor *f)
 {
 	int			all;
-	bool		each = looking(groups, set, ga->attribute, &all) == all;
+	int			in_set = looking(groups, set, ga->attribute, &all);
+	bool		each = in_set == all;
+	bool		none = in_set == 0 && !bms_is_member(ga->attribute, groups->filters);
 	uint32		mask = pg_nextpower2_32(2 * ga->classes) - 1;
 	int32	   *table = palloc((mask + 1) * sizeof(int32));
 
@@ -348,10 +347,12 @@ find_rows(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_
 	f->left = palloc0(ga->classes * sizeof(bool));
 	for (int32 class = 0; class < ga->classes; class++)
 	{
-		if (each)
+		int32		row = each ? class : none ? 0 : row_of_class(groups, set, ga, f, class, table, mask);
+
+		f->row_of[class] = row;
+		if (row == f->rows)
 			f->sample[f->rows++] = class;
-		f->row_of[class] = each ? class : row_of_class(groups, set, ga, f, class, table, mask);
-		f->left[f->row_of[class]] |= ga->left[class];
+		f->left[row] |= ga->left[class];
 		CHECK_FOR_INTERRUPTS();
 	}
 	pfree(table);
@@ -379,9 +380,19 @@ find_set(pe_groups *groups, pe_grouping_set *set)
 	int64		rows = 1;
 
 	set->factor = palloc0(Max(groups->attributes, 1) * sizeof(pe_set_factor));
+	set->varies = palloc(Max(groups->attributes, 1) * sizeof(int));
+	set->class = palloc0(Max(groups->attributes, 1) * sizeof(int32));
+	set->left = true;
 	for (int a = 0; a < groups->attributes; a++)
 	{
 		find_rows(groups, set, &groups->attribute[a], &set->factor[a]);
+		if (set->factor[a].rows != 1)
+			set->varies[set->varying++] = a;
+		else
+		{
+			set->class[a] = set->factor[a].sample[0];
+			set->left &= set->factor[a].left[0];
+		}
 		rows = pe_size_times(rows, set->factor[a].rows);
 		check_rows(groups, rows);
 	}
@@ -568,15 +579,17 @@ pe_groups_workload(const pe_sight *s, const pe_groups *groups)
  */
 
 bool
-pe_groups_row(const pe_groups *groups, int set, int32 row, int32 *class)
+pe_groups_row(const pe_groups *groups, int number, int32 row, int32 *class)
 {
-	bool		left = true;
+	const pe_grouping_set *set = &groups->set[number];
+	bool		left = set->left;
 
-	for (int a = groups->attributes - 1; a >= 0; a--)
+	memcpy(class, set->class, groups->attributes * sizeof(int32));
+	for (int i = set->varying - 1; i >= 0; i--)
 	{
-		const pe_set_factor *f = &groups->set[set].factor[a];
+		const pe_set_factor *f = &set->factor[set->varies[i]];
 
-		class[a] = f->sample[row % f->rows];
+		class[set->varies[i]] = f->sample[row % f->rows];
 		left = left && f->left[row % f->rows];
 		row /= f->rows;
 	}

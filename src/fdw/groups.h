@@ -46,6 +46,10 @@ typedef struct pe_grouping_set
 {
 	List	   *references;		/* of the expressions in it */
 	pe_set_factor *factor;		/* of each grouped attribute */
+	int			varying;
+	int		   *varies;			/* those of its factors that have several rows; of the others: */
+	int32	   *class;			/* their classes in each row */
+	bool		left;			/* whether WHERE leaves all of these */
 	int32		rows;			/* all together */
 	int32		first;			/* its place among the queries */
 } pe_grouping_set;

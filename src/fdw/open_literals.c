@@ -13,6 +13,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/comparison.h"
 #include "fdw/open_literals.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -155,6 +156,8 @@ find_comparisons(Node *e, void *argument)
 
 	if (e == NULL)
 		return false;
+	pe_comparison_find_pattern(f->sight, e);
+	pe_comparison_find_length(f->sight, e);
 	if (IsA(e, OpExpr) || IsA(e, DistinctExpr) || IsA(e, ScalarArrayOpExpr))
 		find_comparison(f, e);
 	else if (IsA(e, NullTest))

@@ -609,8 +609,8 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
  */
 
 /*
- * Of an equality with a column of a sub-select the other side, and the SELECT; NULL: it is another condition.  Joined by
- * an inner join it has a row for each value: so IN is planned where groups are unique, from 17 on.
+ * Of an equality with a column of a sub-select the other side, and the SELECT; NULL: it is another condition.  Of an
+ * inner join the values are unique: so 17 plans IN where groups are.
  */
 static List *
 lookup_of(PlannerInfo *root, const OpExpr *test, int select, bool is_in)
@@ -626,7 +626,8 @@ lookup_of(PlannerInfo *root, const OpExpr *test, int select, bool is_in)
 		const Var  *column = list_nth(test->args, side);
 
 		if (!IsA(column, Var) || column->varno != select || column->varattno <= 0 ||
-			!(is_in || query_is_distinct_for(table->subquery, list_make1_int(column->varattno), list_make1_oid(test->opno))))
+			!(is_in || query_is_distinct_for(table->subquery, list_make1_int(column->varattno),
+											 list_make1_oid(test->opno))))
 			continue;
 		text = pe_sql_grouped_select(table->subquery, column->varattno);
 		return text != NULL ? list_make2(list_nth(test->args, 1 - side), makeString(text)) : NULL;

@@ -140,15 +140,18 @@ static List *
 rows_of_set(const pe_select *s, int set)
 {
 	const pe_groups *groups = s->groups;
+	int32		count = groups->set[set].rows;
+	pe_row_of_select *all = pe_alloc(count, sizeof(*all));
+	int32	   *class = pe_alloc((size_t) count * groups->attributes, sizeof(int32));
 	List	   *rows = NIL;
 
-	for (int32 i = 0; i < groups->set[set].rows; i++)
+	for (int32 i = 0; i < count; i++)
 	{
-		pe_row_of_select *row = palloc0(sizeof(*row));
+		pe_row_of_select *row = &all[i];
 
 		CHECK_FOR_INTERRUPTS();
 		row->set = set;
-		row->class = palloc(Max(groups->attributes, 1) * sizeof(int32));
+		row->class = class + (size_t) i * groups->attributes;
 		row->queries = list_make1_int(groups->attributes > 0 ? groups->set[set].first + i : 0);
 		if (pe_groups_row(groups, set, i, row->class))
 			rows = lappend(rows, row);
@@ -176,6 +179,7 @@ typedef struct numbered_text
 {
 	char	   *text;
 	int			number;
+	bool		is_linear;
 } numbered_text;
 
 static int
@@ -183,7 +187,7 @@ compare_texts(const void *a, const void *b)
 {
 	const numbered_text *one = a;
 	const numbered_text *other = b;
-	int			order = pe_aggregate_text_is_linear(other->text) - pe_aggregate_text_is_linear(one->text);
+	int			order = other->is_linear - one->is_linear;
 
 	return order != 0 ? order : strcmp(one->text, other->text);
 }
@@ -206,7 +210,11 @@ sort_wanted(pe_select *s)
 	int		   *place = palloc(Max(count, 1) * sizeof(int));
 
 	for (int i = 0; i < count; i++)
-		sorted[i] = (numbered_text) {list_nth(s->wanted.texts, i), i};
+	{
+		char	   *text = list_nth(s->wanted.texts, i);
+
+		sorted[i] = (numbered_text) {text, i, pe_aggregate_text_is_linear(text)};
+	}
 	qsort(sorted, count, sizeof(*sorted), compare_texts);
 	s->wanted.texts = NIL;
 	for (int i = 0; i < count; i++)
@@ -491,6 +499,9 @@ pe_select_translate(pe_select *s)
 	translate_targets(s);
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
+	/* what WHERE leaves nothing of has no values */
+	if (s->keys != NULL && s->rows == NIL)
+		return;
 	if (s->keys != NULL)
 	{
 		sort_wanted(s);
@@ -547,13 +558,6 @@ factor_of_merged(const pe_select *s)
 	return independent ? sqrt(most) : most;
 }
 
-/* Of the first aggregate, the largest of all rows. */
-static double
-first_error(const pe_select *s, bool anew)
-{
-	return errors_of(s, anew)[0] * factor_of_merged(s);
-}
-
 /* At one price: "epsilon 0.1: standard error 12.3". */
 static void
 append_offer(StringInfo to, pe_select *s, double epsilon)
@@ -565,7 +569,7 @@ append_offer(StringInfo to, pe_select *s, double epsilon)
 		pe_aggregate_call_prepare(&s->call, false);
 	else
 		pe_aggregate_call_reprice(&s->call);
-	error = first_error(s, true);
+	error = errors_of(s, true)[0] * factor_of_merged(s);
 	appendStringInfo(to, "%sepsilon %g", to->len > 0 ? "; " : "", epsilon);
 	if (!isnan(error))
 		appendStringInfo(to, " with a standard error of %.3g", error);
@@ -1402,7 +1406,7 @@ static char *
 quote_of_aggregates(const pe_select *s)
 {
 	double	   *errors = errors_of(s, false);
-	double		error = first_error(s, false);
+	double		error = errors[0] * factor_of_merged(s);	/* of the first aggregate, the largest of all rows */
 	int			last = s->call.call.request.sums.aggregates - 1;
 	StringInfoData text;
 

@@ -227,39 +227,88 @@ pe_sight_open(EState *estate, const pe_seen *seen, List *expressions)
 	return s;
 }
 
+/* What is found of an expression. */
+typedef struct seeing
+{
+	const pe_sight *sight;
+	bool		matches;		/* LIKE of an open column is an attribute */
+	Bitmapset  *found;
+} seeing;
+
+static int
+attribute_of_column(const pe_sight *s, const Var *var)
+{
+			int			a = var->varattno > 0 ? s->attribute_of[var->varattno - 1] : PE_COLUMN_UNKNOWN;
+	const char *name = var->varattno > 0
+		? NameStr(TupleDescAttr(s->columns, var->varattno - 1)->attname) : "a system column";
+
+	if (a == PE_COLUMN_UNIT)
+		pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
+							  psprintf("It may stand in count(DISTINCT %1$s), count(%1$s) and "
+									   "%1$s IS NOT NULL alone. How many units have 1, 2, ... rows: "
+									   "SELECT * FROM dp.rows_per_unit(%2$s, most => 10, epsilon => 0.1).",
+									   quote_identifier(name), quote_literal_cstr(s->dataset)));
+	if (a == PE_COLUMN_OPEN)
+		pe_refuse_translation(psprintf("column \"%s\", whose values nobody has listed,", name),
+							  psprintf("It may stand in GROUP BY as it is: SELECT %1$s, count(*) FROM ... "
+									   "GROUP BY %1$s, and in conditions by =, <>, IN and LIKE with constants. "
+									   "The owner can declare levels of it, for instance those "
+									   "that dp.keys has found.", quote_identifier(name)));
+	if (a == PE_COLUMN_UNKNOWN)
+		pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
+							  psprintf("The attributes of dataset \"%s\" are in dp.attributes; "
+									   "dp.expose(..., replace => true) makes the view follow them.", s->dataset));
+	return a;
+}
+
+pe_sight_comparison *
+pe_sight_written(const pe_sight *s, Node *e)
+{
+	ListCell   *cell;
+
+	foreach(cell, s->comparisons)
+	{
+		pe_sight_comparison *c = lfirst(cell);
+
+		if (list_member(c->written, e))
+			return c;
+	}
+	return NULL;
+}
+
+static bool
+see(Node *e, void *argument)
+{
+	seeing	   *seen = argument;
+	const pe_sight *s = seen->sight;
+	pe_sight_comparison *written = seen->matches && e != NULL && (IsA(e, OpExpr) || IsA(e, FuncExpr))
+		? pe_sight_written(s, e) : NULL;
+
+	if (written != NULL)
+		seen->found = bms_add_member(seen->found, s->declared->attributes + written->place);
+	else if (e != NULL && IsA(e, Var))
+		seen->found = bms_add_member(seen->found, attribute_of_column(seen->sight, (Var *) e));
+	else
+		return expression_tree_walker(e, see, argument);
+	return false;
+}
+
 Bitmapset *
 pe_sight_attributes(const pe_sight *s, Node *expression)
 {
-	List	   *vars = pull_var_clause(expression, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
-	Bitmapset  *found = NULL;
-	ListCell   *cell;
+	seeing		seen = {.sight = s};
 
-	foreach(cell, vars)
-	{
-		const Var  *var = lfirst_node(Var, cell);
-		int			a = var->varattno > 0 ? s->attribute_of[var->varattno - 1] : PE_COLUMN_UNKNOWN;
-		const char *name = var->varattno > 0
-			? NameStr(TupleDescAttr(s->columns, var->varattno - 1)->attname) : "a system column";
+	(void) see(expression, &seen);
+	return seen.found;
+}
 
-		if (a == PE_COLUMN_UNIT)
-			pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
-								  psprintf("It may stand in count(DISTINCT %1$s), count(%1$s) and "
-										   "%1$s IS NOT NULL alone. How many units have 1, 2, ... rows: "
-										   "SELECT * FROM dp.rows_per_unit(%2$s, most => 10, epsilon => 0.1).",
-										   quote_identifier(name), quote_literal_cstr(s->dataset)));
-		if (a == PE_COLUMN_OPEN)
-			pe_refuse_translation(psprintf("column \"%s\", whose values nobody has listed,", name),
-								  psprintf("It may stand in GROUP BY as it is: SELECT %1$s, count(*) FROM ... "
-										   "GROUP BY %1$s, and be compared by =, <> and IN with values of its type. "
-										   "The owner can declare levels of it, for instance those "
-										   "that dp.keys has found.", quote_identifier(name)));
-		if (a == PE_COLUMN_UNKNOWN)
-			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
-								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; "
-										   "dp.expose(..., replace => true) makes the view follow them.", s->dataset));
-		found = bms_add_member(found, a);
-	}
-	return found;
+Bitmapset *
+pe_sight_tested(const pe_sight *s, Node *expression)
+{
+	seeing		seen = {.sight = s, .matches = true};
+
+	(void) see(expression, &seen);
+	return seen.found;
 }
 
 const pe_public_attribute *

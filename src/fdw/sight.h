@@ -33,12 +33,17 @@ typedef struct pe_stand_in
 	bool		shown_null;
 } pe_stand_in;
 
-/* A comparison of two columns (comparison.h), an attribute of its own. */
+/* A comparison of two columns, or a pattern of LIKE (comparison.h), an attribute of its own. */
 typedef struct pe_sight_comparison
 {
 	char	   *left;
-	char	   *right;
+	char	   *right;			/* of a pattern: its text */
 	bool		has_order;
+	int			place;			/* among them */
+	bool		folded;			/* ILIKE */
+	bool		is_long;		/* of a pattern: values may be longer than what is matched */
+	bool		is_length;		/* it is no condition but the length of an open column, of formulas */
+	List	   *written;		/* of a pattern, or a length: the expressions that it stands for */
 	pe_public_attribute attribute;
 } pe_sight_comparison;
 
@@ -102,6 +107,16 @@ extern pe_sight *pe_sight_open(EState *estate, const pe_seen *seen, List *expres
 
 /* The attributes that an expression looks at, by their numbers.  0A000 if it looks at anything else. */
 extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
+
+/*
+ * The same of a condition, in which LIKE of an open column is an attribute of
+ * its own, and of a sum, in which its length is: their numbers are not below
+ * those of the declared ones.
+ */
+extern Bitmapset *pe_sight_tested(const pe_sight *sight, Node *expression);
+
+/* What such an expression stands for; NULL: it is another one. */
+extern pe_sight_comparison *pe_sight_written(const pe_sight *sight, Node *expression);
 
 /* The attribute of this name, or a PE_COLUMN_ value. */
 extern int	pe_sight_column_of_name(const pe_public_dataset *declared, const char *name);

@@ -175,8 +175,8 @@ count_text(const pe_sight *s, const char *x, const Bitmapset *attributes)
 	bool		of_sum = s->of_cube;
 	int			a = -1;
 
-	while ((a = bms_next_member(attributes, a)) >= 0)
-		of_sum = of_sum && s->declared->attribute[a].numbers && s->declared->attribute[a].other < 0;
+	while (of_sum && (a = bms_next_member(attributes, a)) >= 0)
+		of_sum = s->declared->attribute[a].numbers && s->declared->attribute[a].other < 0;
 	return of_sum ? psprintf("regr_count(%s, %s)", x, x) : psprintf("count(%s)", x);
 }
 
@@ -211,7 +211,7 @@ add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_conditi
 {
 	bool		affine;
 	char	   *text = pe_formula_of(t->sight, e, &affine);
-	Bitmapset  *attributes = pe_sight_attributes(t->sight, e);
+	Bitmapset  *attributes = pe_sight_tested(t->sight, e);
 	double		multiple;
 	int			a = -1;
 
@@ -223,7 +223,7 @@ add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_conditi
 		factor *= multiple;
 	}
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
-	while ((a = bms_next_member(attributes, a)) >= 0)
+	while ((a = bms_next_member(attributes, a)) >= 0 && a < t->sight->declared->attributes)
 		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
 	t->count = with_piece(t, t->count, 1, count_text(t->sight, text, attributes), where);
 	return true;
@@ -451,11 +451,13 @@ add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 static bool
 has_numbers(const pe_sight *s, Node *e)
 {
-	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	Bitmapset  *attributes = pe_sight_tested(s, e);
 	int			a = -1;
 
 	while ((a = bms_next_member(attributes, a)) >= 0)
-		if (s->declared->attribute[a].numbers ||
+		if (a >= s->declared->attributes
+			? ((pe_sight_comparison *) list_nth(s->comparisons, a - s->declared->attributes))->is_length
+			: s->declared->attribute[a].numbers ||
 			(s->declared->attribute[a].type == DATEOID && bms_num_members(attributes) > 1))
 			return true;
 	return false;
@@ -481,27 +483,29 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 {
 	int			column;
 	Bitmapset  *attributes;
+	bool		single;			/* cells of one column */
 
 	e = pe_sight_bare(t->sight, e);
 	column = pe_sight_column(t->sight, e);
-	attributes = pe_sight_attributes(t->sight, e);
+	attributes = pe_sight_tested(t->sight, e);
+	single = bms_num_members(attributes) == 1 && bms_next_member(attributes, -1) < t->sight->declared->attributes;
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
 	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
 		add_column(t, column, factor, where);
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
-			 (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
+			 (!single || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
 		return;
-	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
+	else if (IsA(e, OpExpr) && (!single || has_numbers(t->sight, e)) &&
 			 (add_multiple(t, (OpExpr *) e, factor, where) || add_negative(t, (OpExpr *) e, factor, where) ||
 			  add_offset(t, (OpExpr *) e, factor, where)))
 		return;
 	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, true, factor, where))
 		return;
-	else if (bms_num_members(attributes) == 1)
+	else if (single)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);
 	else if (!add_truth(t, e, factor, where))
 		pe_refuse_translation("an aggregate of an expression over several columns",

@@ -1,8 +1,8 @@
 /*
  * anchor.c
- *	  The anchor file.  See anchor.h.
+ *	  The anchor, and its file.  See anchor.h.
  *
- * It is text: a line that says what it is, one for each table, and the SHA-256
+ * The file is text: a line that says what it is, one for each table, and the SHA-256
  * of all of them.  It is only ever replaced as a whole, so it is read without a
  * lock.  Who replaces it holds the lock file: workers of several databases, and
  * of several servers, may share it.
@@ -26,6 +26,7 @@
 
 #include "server/access.h"
 #include "ledger/anchor.h"
+#include "ledger/anchor_command.h"
 #include "ledger/chain.h"
 #include "server/settings.h"
 
@@ -206,26 +207,53 @@ has_charge(int64 dataset_id, const pe_anchor_link *link)
 }
 
 const char *
-pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head)
+pe_anchor_differs(int64 dataset_id, int64 charges, const void *head, const pe_anchor_link *known, const char *name)
+{
+	if ((known->charges == charges && memcmp(known->head, head, PG_SHA256_DIGEST_LENGTH) == 0) ||
+		has_charge(dataset_id, known))
+		return NULL;
+	if (known->charges > charges)
+		return psprintf("charges that %s remembers are missing: " INT64_FORMAT, name, known->charges - charges);
+	return psprintf("charge number " INT64_FORMAT " of the dataset is not the one that %s remembers",
+					known->charges, name);
+}
+
+/* As pe_anchor_fault, by the file alone. */
+static const char *
+file_fault(int64 dataset_id, Oid relation, int64 charges, const void *head)
 {
 	int			count;
 	anchor	   *anchors;
 	const anchor *known;
 
-	if (pe_anchor_file[0] == '\0' || RecoveryInProgress())
-		return NULL;
 	check_directory();
 	anchors = read_anchors(&count, 0);
 	known = find_anchor(anchors, count, relation);
-	if (known == NULL ||
-		(known->link.charges == charges && memcmp(known->link.head, head, PG_SHA256_DIGEST_LENGTH) == 0) ||
-		has_charge(dataset_id, &known->link))
+	return known == NULL ? NULL : pe_anchor_differs(dataset_id, charges, head, &known->link, "the anchor file");
+}
+
+static const char *
+command_fault(int64 dataset_id, Oid relation, int64 charges, const void *head, bool again)
+{
+	pe_anchor_link known = {.relation = relation};
+
+	pe_anchor_command_get(&known, 1, again);
+	return known.charges == PE_ANCHOR_NOTHING ? NULL
+		: pe_anchor_differs(dataset_id, charges, head, &known, PE_ANCHOR_NAME);
+}
+
+const char *
+pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head, bool again)
+{
+	const char *fault = NULL;
+
+	if (RecoveryInProgress())
 		return NULL;
-	if (known->link.charges > charges)
-		return psprintf("charges that the anchor file remembers are missing: " INT64_FORMAT,
-						known->link.charges - charges);
-	return psprintf("charge number " INT64_FORMAT " of the dataset is not the one that the anchor file remembers",
-					known->link.charges);
+	if (pe_anchor_file[0] != '\0')
+		fault = file_fault(dataset_id, relation, charges, head);
+	if (fault == NULL && pe_anchor_command[0] != '\0')
+		fault = command_fault(dataset_id, relation, charges, head, again);
+	return fault;
 }
 
 /* ------------------------------------------------------------------
@@ -315,28 +343,38 @@ pe_anchor_advance(const pe_anchor_link *link, int count)
 	MemoryContext context = CurrentMemoryContext;
 	bool		own = !IsTransactionState();
 
-	if (pe_anchor_file[0] == '\0' || count == 0)
+	if ((pe_anchor_file[0] == '\0' && pe_anchor_command[0] == '\0') || count == 0)
 		return;
 	/* a transaction closes files and frees memory, after an error too */
 	if (own)
 		StartTransactionCommand();
-	advance(link, count, false);
+	if (pe_anchor_file[0] != '\0')
+		advance(link, count, false);
+	if (pe_anchor_command[0] != '\0')
+		pe_anchor_command_put(link, count);
 	if (own)
 		CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 }
 
+static void
+reach_in_file(const pe_anchor_link *link)
+{
+	int			count;
+	anchor	   *anchors = read_anchors(&count, 0);
+	const anchor *known = find_anchor(anchors, count, link->relation);
+
+	if (known == NULL || known->link.charges < link->charges)
+		advance(link, 1, true);
+}
+
 void
 pe_anchor_reach(const pe_anchor_link *link)
 {
-	int			count;
-	anchor	   *anchors;
-	const anchor *known;
-
-	if (pe_anchor_file[0] == '\0' || RecoveryInProgress())
+	if (RecoveryInProgress())
 		return;
-	anchors = read_anchors(&count, 0);
-	known = find_anchor(anchors, count, link->relation);
-	if (known == NULL || known->link.charges < link->charges)
-		advance(link, 1, true);
+	if (pe_anchor_file[0] != '\0')
+		reach_in_file(link);
+	if (pe_anchor_command[0] != '\0')
+		pe_anchor_command_reach(link);
 }

@@ -324,7 +324,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
  */
 
 /*
- * What is wrong with the ledger as the anchor file knows it.  A row that was
+ * What is wrong with the ledger as the anchor knows it.  A row that was
  * written here is of the table that it names, also where that is gone; any other
  * one is of the table that it is to be for.
  */
@@ -338,7 +338,7 @@ check_anchor(const pe_dataset *dataset, Oid relation, const pe_chain_check *chec
 	pe_access	access;
 
 	pe_access_begin(&access);
-	fault = pe_anchor_fault(dataset->id, known, check->last_seq, check->head);
+	fault = pe_anchor_fault(dataset->id, known, check->last_seq, check->head, true);
 	result = fault != NULL ? MemoryContextStrdup(context, fault) : NULL;
 	pe_access_end(&access);
 	return result;

@@ -27,6 +27,7 @@
 #include "server/settings.h"
 #include "ledger/lineage.h"
 #include "ledger/models.h"
+#include "ledger/promotion.h"
 #include "ledger/series.h"
 #include "ledger/dataset.h"
 #include "ledger/families.h"
@@ -133,6 +134,8 @@ typedef struct book
 
 struct pe_batch
 {
+	pe_anchor_link *settled;	/* of pe_batch_settle */
+	int			settled_count;
 	List	   *books;
 	List	   *members;
 	MemoryContext context;
@@ -174,8 +177,9 @@ check_chain(const book *b)
 {
 	if (!pe_chain_ends(b->dataset_id, b->charges, VARDATA_ANY(b->head)))
 		raise_frozen(b->name, "The chain of its charges is broken.");
-	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head)) != NULL)
-		raise_frozen(b->name, "The anchor file remembers other charges: its ledger was put back, or begun anew.");
+	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head), false) != NULL)
+		raise_frozen(b->name, "The anchor remembers other charges: its ledger was put back, or begun anew, or another "
+					 "server goes on with it.");
 }
 
 static account *
@@ -205,7 +209,7 @@ book_of_row(pe_row *row)
 	b->name = pe_row_text(row, "dataset");
 	b->relation = (Oid) pe_row_int64(row, "relation_oid");
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
-		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
+		raise_frozen(b->name, pe_promotion_reason(pe_row_text(row, "identity"), b->relation));
 	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	b->has_blocks = pe_row_int64(row, "max_blocks") > 0;
 	b->charges = pe_row_int64(row, "charges");
@@ -903,14 +907,25 @@ link_of(const book *b)
 	return link;
 }
 
+void
+pe_batch_settle(pe_batch *batch)
+{
+	MemoryContext spi = MemoryContextSwitchTo(batch->context);
+
+	batch->settled = pe_promotion_settle(&batch->settled_count);
+	MemoryContextSwitchTo(spi);
+}
+
 pe_anchor_link *
 pe_batch_end(pe_batch *batch, int *count)
 {
-	pe_anchor_link *link = MemoryContextAlloc(batch->context, Max(list_length(batch->books), 1) * sizeof(*link));
+	int			most = list_length(batch->books) + batch->settled_count;
+	pe_anchor_link *link = MemoryContextAlloc(batch->context, Max(most, 1) * sizeof(*link));
 	ListCell   *cell;
 	ListCell   *inner;
 
-	*count = 0;
+	for (*count = 0; *count < batch->settled_count; (*count)++)
+		link[*count] = batch->settled[*count];
 	foreach(cell, batch->members)
 	{
 		const member *m = lfirst(cell);

@@ -53,9 +53,12 @@ extern void pe_batch_store_period(pe_batch *batch, const pe_charge_request *requ
 extern int64 pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id,
 							  const int64 *value, int64 values);
 
+/* Lets datasets go on after a promotion (promotion.h): in a batch of its own. */
+extern void pe_batch_settle(pe_batch *batch);
+
 /*
  * Writes what is spent; returns how far each ledger has come that was charged, and
- * their number.  The caller commits, records them in the anchor file, and only then
+ * their number.  The caller commits, records them in the anchor, and only then
  * answers.  Errors: 55000 a table was dropped meanwhile.
  */
 extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);

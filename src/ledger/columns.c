@@ -566,7 +566,7 @@ check_has_cells(const pe_dataset *dataset, const pe_row *row)
 				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"),
 						dataset->name),
 				 errdetail("It is open: dp.keys and dp.bounds may look for its values, predicates may compare it "
-						   "with values by =, <> and IN, and SELECT may group by it."),
+						   "with values by =, <>, IN and LIKE, and SELECT may group by it."),
 				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that "
 						 "dp.keys has found.")));
 }
@@ -787,49 +787,10 @@ pe_columns_show(pe_dataset *dataset, int *count)
 	return shown;
 }
 
-pe_column *
-pe_columns_find(pe_dataset *dataset, char **names, int *count)
+/* row: NULL: nothing is declared of this name. */
+static void
+load_open(pe_dataset *dataset, const char *name, const pe_row *row, pe_column *column)
 {
-	List	   *rows = NIL;
-
-	for (int i = 0; i < *count; i++)
-	{
-		pe_row	   *row = find_attribute(dataset, names[i]);
-
-		if (row == NULL)
-			continue;
-		check_has_cells(dataset, row);
-		rows = lappend(rows, row);
-	}
-	check_points(rows);
-	*count = list_length(rows);
-	return columns_of_rows(dataset, rows);
-}
-
-pe_column *
-pe_open_columns_take(pe_dataset *dataset, char **names, int *count, int *open)
-{
-	pe_column  *columns = palloc0((*count + 1) * sizeof(*columns));
-	int			kept = 0;
-
-	*open = 0;
-	for (int i = 0; i < *count; i++)
-	{
-		pe_row	   *row = find_attribute(dataset, names[i]);
-
-		if (row != NULL && is_bare(row))
-			pe_open_column_load(dataset, names[i], &columns[(*open)++]);
-		else
-			names[kept++] = names[i];
-	}
-	*count = kept;
-	return columns;
-}
-
-void
-pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
-{
-	pe_row	   *row = find_attribute(dataset, name);
 	MemoryContext here = CurrentMemoryContext;
 	pe_access	access;
 
@@ -847,6 +808,36 @@ pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
 	note_used(dataset, (int) pe_row_int64(row, "opened"));
 	pe_access_end(&access);
 	check_declared_columns(dataset);
+}
+
+void
+pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
+{
+	load_open(dataset, name, find_attribute(dataset, name), column);
+}
+
+pe_column *
+pe_columns_find(pe_dataset *dataset, char **names, int *count, pe_column *open, int *opens)
+{
+	List	   *rows = NIL;
+
+	for (int i = 0; i < *count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		if (row == NULL)
+			continue;
+		if (open != NULL && is_bare(row))
+		{
+			load_open(dataset, names[i], row, &open[(*opens)++]);
+			continue;
+		}
+		check_has_cells(dataset, row);
+		rows = lappend(rows, row);
+	}
+	check_points(rows);
+	*count = list_length(rows);
+	return columns_of_rows(dataset, rows);
 }
 
 void

@@ -26,8 +26,8 @@ struct pe_column
 	int			declared;
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
-	bool		computed;		/* of a request: a formula or a comparison, by its text, and no column of the table */
-	const pe_column *compared[2];	/* of a comparison: its columns */
+	bool		computed;		/* of a request: a formula, a comparison or a pattern, by its text; no column of the table */
+	const pe_column *compared[2];	/* of a comparison: its columns; of a pattern the one */
 	bool		bare;			/* neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;
 
@@ -132,14 +132,12 @@ extern pe_shown_column *pe_columns_show(pe_dataset *dataset, int *count);
  */
 extern char *pe_column_fault(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *type);
 
-/* The same of those of the names that are declared: *count of them. */
-extern pe_column *pe_columns_find(pe_dataset *dataset, char **names, int *count);
-
 /*
- * Of these names those that are open columns without cells, in this order; the
- * others stay in front, *count of them.
+ * The same of those of the names that are declared: *count of them.  Open
+ * columns without cells are added to open, *opens of them; with NULL they are
+ * refused (55000).
  */
-extern pe_column *pe_open_columns_take(pe_dataset *dataset, char **names, int *count, int *open);
+extern pe_column *pe_columns_find(pe_dataset *dataset, char **names, int *count, pe_column *open, int *opens);
 
 /* The open column of this name, with its domain if it has one; 42501 if there is none, 55000 as of the others. */
 extern void pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column);

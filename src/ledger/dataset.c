@@ -16,6 +16,7 @@
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
 #include "ledger/families.h"
+#include "ledger/promotion.h"
 #include "server/row.h"
 
 pe_accounting
@@ -192,6 +193,8 @@ pe_dataset_load(const char *name)
 		row = pe_dataset_row(unquoted);
 	if (row == NULL)
 		refuse_unknown(name);
+	if (pe_promotion_await(pe_row_text(row, "identity"), (Oid) pe_row_int64(row, "relation_oid")))
+		return pe_dataset_recall(pe_row_int64(row, "id"));
 	return pe_dataset_of_row(row);
 }
 

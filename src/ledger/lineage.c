@@ -342,6 +342,14 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	return link;
 }
 
+pe_anchor_link
+pe_lineage_record(const pe_dataset *dataset, const char *function, const char *request)
+{
+	pe_amount	nothing = {0};
+
+	return append_line(dataset, GetUserNameFromId(GetUserId(), false), function, request, nothing);
+}
+
 static void
 append_key(StringInfo text, const char *key, const char *value)
 {

@@ -15,6 +15,7 @@
 #ifndef PE_LEDGER_LINEAGE_H
 #define PE_LEDGER_LINEAGE_H
 
+#include "ledger/anchor.h"
 #include "ledger/dataset.h"
 
 /* Function of the line by which a dataset begins with what its tables lost to another one. */
@@ -44,6 +45,12 @@ extern void pe_lineage_carry(const pe_dataset *dataset);
 
 /* Writes that a dataset was moved, after its charges; the anchor file learns of it under both tables. */
 extern void pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *reason);
+
+/*
+ * Writes a line that costs nothing, in the name of the current user and under his pe_access_begin, after the
+ * dataset's charges; returns how far its ledger has come.  PE002: the chain is broken.
+ */
+extern pe_anchor_link pe_lineage_record(const pe_dataset *dataset, const char *function, const char *request);
 
 /*
  * After a restore: the remembered tables are those that bear their names here,

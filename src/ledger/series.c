@@ -646,7 +646,7 @@ pe_series_anchor(const pe_series *series, const pe_dataset *dataset)
 	{
 		link.charges = pe_access_int64(0, 1);
 		memcpy(link.head, VARDATA_ANY(DatumGetByteaPP(pe_access_datum(0, 2, &isnull))), sizeof(link.head));
-		behind = pe_anchor_fault(dataset->id, link.relation, link.charges, link.head) == NULL;
+		behind = pe_anchor_fault(dataset->id, link.relation, link.charges, link.head, false) == NULL;
 	}
 	pe_access_end(&access);
 	if (behind)

@@ -440,15 +440,15 @@ static void
 compare_numbers(call *c, pe_noisy *classes, const pe_number *bounds)
 {
 	double		times[4] = {pe_number_middle(bounds), pe_number_step(bounds), 1, 0};
+	double		reach = times[1] * bounds->most;
+	double		ends[2] = {times[0] - reach, times[0] + reach};
 	pe_noisy	numbers = sums_of_classes(c, classes, 2, times);
 
 	if (!is_shown(c, &numbers, 1, 3))
 		return;
 	if (c->query[0].form == AVERAGES)
 	{
-		pe_contrast_of_averages(&numbers, c->ratio, &c->result);
-		for (int i = 0; i < 2; i++)
-			c->value[i] = numbers.value[2 * i + 1] > 0 ? numbers.value[2 * i] / numbers.value[2 * i + 1] : NAN;
+		pe_contrast_of_averages(&numbers, ends, c->ratio, &c->result, c->value);
 		return;
 	}
 	numbers = pe_noisy_choose(&numbers, 2, (int32[2]) {0, 2});

@@ -16,6 +16,7 @@
 #include "commands/comment.h"
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -96,11 +97,30 @@ check_unburdened(const pe_target *t)
 				 errhint("Remove that, or publish under another name.")));
 }
 
+/*
+ * Sessions that make one table wait for each other here, before they pay: the second one finds the table of the first.
+ * Names with one hash wait for each other too, which costs time alone.
+ */
+static void
+lock_name(const pe_target *t)
+{
+	uint16		hash = (uint16) (hash_bytes((const unsigned char *) t->table, strlen(t->table)) | 1);
+
+	if (!isTempNamespace(t->schema))
+		LockDatabaseObject(NamespaceRelationId, t->schema, hash, ExclusiveLock);
+}
+
 /* Others may read it on, but not change it, or put anything on it.  Nobody's table is locked but the caller's own. */
 void
 pe_target_find(pe_target *t, text *name, bool replace)
 {
 	parse_name(t, name);
+	if (!OidIsValid(t->relation))
+	{
+		check_schema(t);
+		lock_name(t);
+		parse_name(t, name);
+	}
 	while (OidIsValid(t->relation))
 	{
 		Oid			locked = t->relation;
@@ -114,6 +134,7 @@ pe_target_find(pe_target *t, text *name, bool replace)
 	if (!OidIsValid(t->relation))
 	{
 		check_schema(t);
+		lock_name(t);
 		return;
 	}
 	check_made_for_user(t, replace);

@@ -23,6 +23,7 @@
 #include "ask/suppress.h"
 #include "server/return_rows.h"
 #include "counts/quantile.h"
+#include "read/quantiles.h"
 #include "server/access.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -245,10 +246,10 @@ is_shown(const call *c, const pe_min_count *rule, int32 group)
 	return pe_min_count_shows(rule, c->release.answers.lower[(c->cells - 1) * c->groups + group]);
 }
 
-static void
-find_quantiles(call *c)
+/* Returns how many groups are not shown. */
+static int32
+find_quantiles(call *c, const pe_min_count *rule)
 {
-	pe_min_count rule = pe_release_rule(&c->release);
 	int32		hidden = 0;
 	const pe_noise *noise = pe_release_noise(&c->release);
 	pe_confidence confidence = {0};
@@ -262,19 +263,19 @@ find_quantiles(call *c)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fill_group(c, i, noise, &g);
-		hidden += !is_shown(c, &rule, i);
+		hidden += !is_shown(c, rule, i);
 		for (int j = 0; j < c->fractions; j++)
 		{
 			pe_quantile_place *place = &c->place[(size_t) i * c->fractions + j];
 
 			pe_quantile_find(&g.ranks, c->fraction[j], &confidence, place);
-			if (!is_shown(c, &rule, i))
+			if (!is_shown(c, rule, i))
 				place->cell = place->lower = -1;
 		}
 	}
-	pe_suppress_tell(&rule, hidden, 0, c->groups);
 	if (noise != NULL)
 		pe_confidence_free(&confidence);
+	return hidden;
 }
 
 /* ------------------------------------------------------------------
@@ -313,21 +314,33 @@ whole_inside(const call *c, const pe_quantile_place *place)
 	return shown(c, pe_datum_of_int(c->column->type, point[0].i + more));
 }
 
+static double
+edge_of(const call *c, int32 edge)
+{
+	return pe_number_of_text(c->column->type, c->column->points[edge]);
+}
+
+static double
+number_inside(const call *c, const pe_quantile_place *place)
+{
+	double		lower = edge_of(c, place->cell);
+
+	if (c->column->domain.kind != PE_BINS || pe_bin_is_one_value(&c->column->domain, place->cell))
+		return lower;
+	return lower + place->inside * (edge_of(c, place->cell + 1) - lower);
+}
+
 /* Within a bin, as if its rows were spread evenly. */
 static Datum
 value_inside(const call *c, const pe_quantile_place *place)
 {
-	double		lower;
-	double		upper;
 	double		value;
 
 	if (c->as_text && c->column->domain.key == PE_KEY_INT)
 		return whole_inside(c, place);
 	if (pe_bin_is_one_value(&c->column->domain, place->cell))
 		return value_of_text(c, c->column->points[place->cell]);
-	lower = pe_number_of_text(c->column->type, c->column->points[place->cell]);
-	upper = pe_number_of_text(c->column->type, c->column->points[place->cell + 1]);
-	value = lower + place->inside * (upper - lower);
+	value = number_inside(c, place);
 	return c->as_text ? value_of_text(c, pe_number_text(value)) : Float8GetDatum(value);
 }
 
@@ -351,11 +364,45 @@ make_quantile(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[4] = value_of_text(c, points[bins ? place->upper : place->upper - 1]);
 }
 
+static void
+answer_ranks(call *c)
+{
+	c->cells = pe_attribute_ordered_cells(&c->column->domain);
+	make_labels(c);
+	check_rows(c);
+	pe_release_reply(&c->release, ranks_text(c));
+}
+
+void
+pe_quartiles_of_release(const pe_release *release, const pe_column *column, char *by, pe_figure *quartile)
+{
+	double		fraction[] = {.25, .5, .75};
+	call	   *c = palloc0(sizeof(*c));
+	pe_min_count rule = pe_release_rule(release);
+
+	*c = (call) {.release = *release, .column = column, .by = by != NULL, .by_name = &by, .fractions = 3,
+		.fraction = fraction
+	};
+	answer_ranks(c);
+	(void) find_quantiles(c, &rule);
+	for (int32 i = 0; i < c->groups * 3; i++)
+	{
+		const pe_quantile_place *place = &c->place[i];
+
+		quartile[i] = (pe_figure) {NAN, NAN};
+		if (place->cell >= 0 && place->lower >= 0)
+			quartile[i] = (pe_figure) {
+				number_inside(c, place), (edge_of(c, place->upper) - edge_of(c, place->lower)) / 4
+			};
+	}
+}
+
 static Datum
 return_quantiles(FunctionCallInfo fcinfo, bool as_text)
 {
 	call	   *c = palloc0(sizeof(*c));
 	char	   *name = pe_text_argument(fcinfo, ATTRIBUTE, "attribute");
+	pe_min_count rule;
 
 	c->release.id = PG_GETARG_INT64(RELEASE);
 	c->as_text = as_text;
@@ -366,11 +413,9 @@ return_quantiles(FunctionCallInfo fcinfo, bool as_text)
 	PE_END_UNDONE();
 	c->column = pe_release_column(&c->release, name);
 	check_column(c);
-	c->cells = pe_attribute_ordered_cells(&c->column->domain);
-	make_labels(c);
-	check_rows(c);
-	pe_release_reply(&c->release, ranks_text(c));
-	find_quantiles(c);
+	rule = pe_release_rule(&c->release);
+	answer_ranks(c);
+	pe_suppress_tell(&rule, find_quantiles(c, &rule), 0, c->groups);
 	pe_return_rows(fcinfo, c->groups * c->fractions, 5, make_quantile, c);
 	return (Datum) 0;
 }

@@ -3,8 +3,8 @@
  *	  dp.synthesize: rows from tables that a request measures (ask/ask_synthetic.h), or that were paid for, free.
  *
  * Of a release of counts, tables of one attribute and of two come out of the release as dp.answer gives them.  Where
- * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from a tree of
- * pairs.
+ * the release has the whole product, and its mean cell is above its noise, rows are drawn from it; else from one joint
+ * table that has the tables of pairs, or from a tree of pairs.
  */
 #include "postgres.h"
 
@@ -21,10 +21,13 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "ask/ask_sizes.h"
 #include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
 #include "ask/suppress.h"
+#include "ask/tree_release.h"
 #include "blocks/blocks.h"
+#include "read/synthetic_example.h"
 #include "read/synthetic_table.h"
 #include "server/access.h"
 #include "server/compat.h"
@@ -39,7 +42,7 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_synthetic);
 
 enum
 {
-	ARG_RELEASE, ARG_TARGET, ARG_ROWS, ARG_REPLACE
+	ARG_RELEASE, ARG_TARGET, ARG_ROWS, ARG_REPLACE, ARG_UNIT, ARG_ROWS_PER_UNIT
 };
 
 /* ------------------------------------------------------------------
@@ -185,8 +188,46 @@ pairs_memory(const pe_synthetic *model)
 	return cells * sizeof(double);
 }
 
+/*
+ * One joint table, where more pairs are known than a tree has.  Attributes of a pair that says less than noise would
+ * are independent: else they had in common what others make of them.
+ */
 static void
-make_tree(const pe_release *r, pe_synthetic_table *t)
+join_pairs(pe_synthetic *model, double *const *pair, const double *weight)
+{
+	int			n = model->attributes;
+	int			known = 0;
+
+	for (int i = 0; i < n * n; i++)
+		known += pair[i] != NULL;
+	if (known < n)
+		return;
+	for (int a = 0; a < n; a++)
+		for (int b = a + 1; b < n; b++)
+			if (pair[a * n + b] != NULL && !(weight[a * n + b] > 0))
+				pe_synthetic_part_pair(model, a, b, pair[a * n + b]);
+	pe_check_memory((size_t) pe_synthetic_joint_cells(model) * sizeof(double));
+	pe_synthetic_join(model, pair);
+}
+
+static void
+make_parents(pe_synthetic *model, double *const *pair, const double *weight)
+{
+	int			n = model->attributes;
+
+	pe_spanning_tree(n, weight, 0, model->parent, model->order);
+	for (int a = 0; a < n; a++)
+	{
+		int			first = Min(a, model->parent[a]);
+		int			second = Max(a, model->parent[a]);
+
+		if (first >= 0)
+			model->table[a] = pe_pair_by_parent(model, first, second, pair[first * n + second], model->parent[a]);
+	}
+}
+
+static void
+make_pairs(const pe_release *r, pe_synthetic_table *t)
 {
 	pe_synthetic *model = &t->model;
 	int			n;
@@ -201,15 +242,9 @@ make_tree(const pe_release *r, pe_synthetic_table *t)
 	for (int a = 0; a < n; a++)
 		for (int b = a + 1; b < n; b++)
 			pair[a * n + b] = read_pair(r, model, a, b, &t->stream, &weight[a * n + b]);
-	pe_spanning_tree(n, weight, 0, model->parent, model->order);
-	for (int a = 0; a < n; a++)
-	{
-		int			first = Min(a, model->parent[a]);
-		int			second = Max(a, model->parent[a]);
-
-		if (first >= 0)
-			model->table[a] = pe_pair_by_parent(model, first, second, pair[first * n + second], model->parent[a]);
-	}
+	join_pairs(model, pair, weight);
+	if (model->joint == NULL)
+		make_parents(model, pair, weight);
 	for (int i = 0; i < n * n; i++)
 		pe_free(pair[i]);
 	pe_free(pair);
@@ -262,6 +297,81 @@ begin_table(FunctionCallInfo fcinfo, int target, int rows)
 	return t;
 }
 
+/* ---- Units ---- */
+
+/* The table of dp.rows_per_unit, for units that the dataset cuts, without what is not shown to others. */
+static void
+take_sizes(pe_synthetic_table *t, const pe_sizes *sizes)
+{
+	pe_min_count rule = pe_suppress_rule_of_published(t->dataset);
+	double		sum = 0;
+
+	t->sizes = sizes->release;
+	t->most = Min(sizes->most, t->dataset->max_rows);
+	t->units = palloc0(t->most * sizeof(double));
+	for (int i = 0; i < sizes->most; i++)
+	{
+		double		least = sizes->units[i] - (PE_TREE_HALF * sizes->stderr_ + 1);
+
+		if (sizes->units[i] > 0 && (rule.units == 0 || least >= rule.units))
+			t->units[Min(i + 1, t->most) - 1] += sizes->units[i];
+	}
+	for (int i = 0; i < t->most; i++)
+		sum += t->units[i];
+	if (!(sum > 0) || !pe_sizes_are_told(sizes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("release " INT64_FORMAT " is too noisy to say how many rows a unit has", sizes->release),
+				 errhint("Give a public number: rows_per_unit => 3.")));
+}
+
+/* How many rows synthetic units have: a public number, or what dp.rows_per_unit has measured. */
+static void
+find_units(FunctionCallInfo fcinfo, int unit, int rows_per_unit, pe_synthetic_table *t)
+{
+	bool		wanted = !PG_ARGISNULL(unit) && PG_GETARG_BOOL(unit);
+	pe_dataset	own = *t->dataset;
+	pe_sizes	sizes;
+	bool		found;
+
+	if (!wanted && !PG_ARGISNULL(rows_per_unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows_per_unit is for synthetic units"),
+				 errhint("Give unit => true too.")));
+	if (!wanted)
+		return;
+	if (t->dataset->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dataset \"%s\" has no units of several rows", t->dataset->name),
+				 errdetail("Each row of it is a unit."),
+				 errhint("Leave unit out.")));
+	if (!PG_ARGISNULL(rows_per_unit))
+	{
+		t->most = PG_GETARG_INT32(rows_per_unit);
+		if (t->most < 1 || t->most > t->dataset->max_rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows_per_unit is %d", t->most),
+					 errhint("Give a number from 1 to %d, as many rows of a unit as count.", t->dataset->max_rows)));
+		t->units = palloc0(t->most * sizeof(double));
+		t->units[t->most - 1] = 1;
+		return;
+	}
+	PE_UNDONE();
+	found = pe_sizes_find(&own, &sizes);
+	PE_END_UNDONE();
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no release that you may read says how many rows a unit of dataset \"%s\" has",
+						t->dataset->name),
+				 errhint("Give a public number, rows_per_unit => %d, or ask dp.rows_per_unit('%s', ...) first.",
+						 Min(2, t->dataset->max_rows), t->dataset->name)));
+	take_sizes(t, &sizes);
+}
+
 static void
 find_target(FunctionCallInfo fcinfo, int target, int replace, pe_synthetic_table *t)
 {
@@ -285,38 +395,21 @@ take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
 				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));
 }
 
-/* A release that dp.synthesize has paid for: with its columns as they were declared. */
-static bool
-read_tree(pe_release *r)
+/* The model of the release whose number is there. */
+static void
+take_release(pe_synthetic_table *t)
 {
-	int			count = 0;
-
-	pe_release_read_row(r);
-	if (r->kind == NULL || strcmp(r->kind, PE_SYNTHETIC) != 0)
-		return false;
-	pe_release_check_version(r);
-	pe_release_read_values(r);
-	count = r->attributes;
-	r->columns = pe_columns_load(r->dataset, r->names, &count);
-	r->domain = pe_columns_domain(r->columns, count, 0);
-	return true;
-}
-
-Datum
-pe_sql_synthesize_release(PG_FUNCTION_ARGS)
-{
-	pe_synthetic_table *t;
 	pe_release *r = palloc0(sizeof(*r));
 	bool		is_tree;
 
-	if (PG_ARGISNULL(ARG_RELEASE))
-		pe_refuse_null("release");
-	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
-	t->release = r->id = PG_GETARG_INT64(ARG_RELEASE);
+	r->id = t->release;
 	r->published = true;
 	PE_UNDONE();
-	is_tree = read_tree(r);
-	if (!is_tree)
+	pe_release_read_row(r);
+	is_tree = pe_tree_release_is(r);
+	if (is_tree)
+		pe_tree_release_read(r);
+	else
 	{
 		pe_release_read(r);
 		pe_release_read_values(r);
@@ -330,7 +423,20 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	if (is_tree)
 		take_tree(t, r->value, r->values, 0);
 	else if (!make_whole(r, t))
-		make_tree(r, t);
+		make_pairs(r, t);
+}
+
+Datum
+pe_sql_synthesize_release(PG_FUNCTION_ARGS)
+{
+	pe_synthetic_table *t;
+
+	if (PG_ARGISNULL(ARG_RELEASE))
+		pe_refuse_null("release");
+	t = begin_table(fcinfo, ARG_TARGET, ARG_ROWS);
+	t->release = PG_GETARG_INT64(ARG_RELEASE);
+	take_release(t);
+	find_units(fcinfo, ARG_UNIT, ARG_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
@@ -346,20 +452,21 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 enum
 {
 	ASK_DATASET, ASK_ATTRIBUTES, ASK_TARGET, ASK_EPSILON, ASK_RHO, ASK_DELTA, ASK_ROWS, ASK_PREDICATE, ASK_METHOD,
-	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE
+	ASK_OPTIONS, ASK_FRESH, ASK_BUDGET, ASK_REPLACE, ASK_UNIT, ASK_ROWS_PER_UNIT
 };
 
 enum
 {
 	QUOTE_DATASET, QUOTE_ATTRIBUTES, QUOTE_EPSILON, QUOTE_RHO, QUOTE_DELTA, QUOTE_PREDICATE, QUOTE_METHOD,
-	QUOTE_OPTIONS, QUOTE_BUDGET
+	QUOTE_OPTIONS, QUOTE_BUDGET, QUOTE_EXAMPLE
 };
 
 static void
-check_method(const char *method)
+read_method(const char *method, pe_synthetic_call *c)
 {
-	if (strcmp(method, PE_METHOD_TREE) != 0)
-		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\"");
+	c->full = strcmp(method, PE_METHOD_FULL) == 0;
+	if (!c->full && strcmp(method, PE_METHOD_TREE) != 0)
+		pe_refuse_parameter("method", method, "\"" PE_METHOD_TREE "\" or \"" PE_METHOD_FULL "\"");
 }
 
 /* Both have the dataset and its attributes first. */
@@ -375,14 +482,16 @@ read_attributes(FunctionCallInfo fcinfo, pe_request *request)
 }
 
 static void
-read_request(FunctionCallInfo fcinfo, pe_request *request)
+read_request(FunctionCallInfo fcinfo, pe_synthetic_call *c)
 {
+	pe_request *request = &c->call.request;
+
 	read_attributes(fcinfo, request);
 	request->epsilon = pe_optional_float(fcinfo, ASK_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ASK_RHO, "rho");
 	request->delta = pe_optional_float(fcinfo, ASK_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, ASK_PREDICATE);
-	check_method(pe_text_argument(fcinfo, ASK_METHOD, "method"));
+	read_method(pe_text_argument(fcinfo, ASK_METHOD, "method"), c);
 	request->options = PG_ARGISNULL(ASK_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ASK_OPTIONS);
 	request->fresh = !PG_ARGISNULL(ASK_FRESH) && PG_GETARG_BOOL(ASK_FRESH);
 	request->budget = pe_optional_name(fcinfo, ASK_BUDGET);
@@ -419,27 +528,39 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	pe_synthetic_table *t = begin_table(fcinfo, ASK_TARGET, ASK_ROWS);
 
 	c->call.fcinfo = fcinfo;
-	read_request(fcinfo, &c->call.request);
+	read_request(fcinfo, c);
 	pe_synthetic_prepare(c);
+	t->dataset = c->call.asked->dataset;
+	find_units(fcinfo, ASK_UNIT, ASK_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
-	check_types(c->columns, c->problem.attributes);
+	check_types(c->columns, c->call.request.attributes);
 	pe_synthetic_answer(c);
 	t->release = c->call.reply.release_id;
-	t->dataset = c->asked.dataset;
-	t->version = c->asked.version;
-	t->column = c->columns;
-	t->domain = c->domain;
-	take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	if (c->full)
+		take_release(t);
+	else
+	{
+		t->version = c->asked.version;
+		t->column = c->columns;
+		t->domain = c->domain;
+		take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
+	}
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
 	return (Datum) 0;
 }
 
+typedef struct quote
+{
+	pe_synthetic_call call;
+	double		apart;			/* of the example; NaN: none */
+} quote;
+
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const pe_synthetic_call *c = argument;
-	const pe_asked *asked = &c->asked;
+	const pe_synthetic_call *c = &((const quote *) argument)->call;
+	const pe_asked *asked = c->call.asked;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
 	double		left = 0;
 
@@ -447,22 +568,25 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[0] = asked->ask.accounting == PE_PURE;
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
-	values[3] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_ONES));
-	values[4] = Float8GetDatum(pe_tree_stderr(&c->problem, PE_TREE_PAIRS));
-	nulls[4] = c->problem.attributes == 1;
-	values[5] = Int64GetDatum(c->tables.first[c->tables.tables]);
+	values[3] = Float8GetDatum(pe_synthetic_stderr(c, 1));
+	values[4] = Float8GetDatum(pe_synthetic_stderr(c, 2));
+	nulls[4] = c->call.request.attributes == 1;
+	values[5] = Int64GetDatum(pe_synthetic_cells(c));
 	values[6] = BoolGetDatum(pe_asked_fits(asked, c->call.replay, &left));
 	values[7] = Float8GetDatum(left);
 	nulls[7] = !DatumGetBool(values[6]);
 	values[8] = BoolGetDatum(c->call.replay);
 	values[9] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+	values[10] = Float8GetDatum(((const quote *) argument)->apart);
+	nulls[10] = isnan(((const quote *) argument)->apart);
 }
 
-/* dp.quote_synthetic: reads no row, charges nothing. */
+/* dp.quote_synthetic: reads no row of the dataset, charges nothing. */
 Datum
 pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
 {
-	pe_synthetic_call *c = palloc0(sizeof(*c));
+	quote	   *q = palloc0(sizeof(*q));
+	pe_synthetic_call *c = &q->call;
 	pe_request *request = &c->call.request;
 
 	c->call.fcinfo = fcinfo;
@@ -472,10 +596,11 @@ pe_sql_quote_synthetic(PG_FUNCTION_ARGS)
 	request->rho = pe_optional_float(fcinfo, QUOTE_RHO, "rho");
 	request->delta = pe_optional_float(fcinfo, QUOTE_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, QUOTE_PREDICATE);
-	check_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"));
+	read_method(pe_text_argument(fcinfo, QUOTE_METHOD, "method"), c);
 	request->options = PG_ARGISNULL(QUOTE_OPTIONS) ? NULL : PG_GETARG_JSONB_P(QUOTE_OPTIONS);
 	request->budget = pe_optional_name(fcinfo, QUOTE_BUDGET);
 	pe_synthetic_prepare(c);
-	pe_return_rows(fcinfo, 1, 10, make_quote, c);
+	q->apart = PG_ARGISNULL(QUOTE_EXAMPLE) ? NAN : pe_synthetic_example(c, PG_GETARG_OID(QUOTE_EXAMPLE));
+	pe_return_rows(fcinfo, 1, 11, make_quote, q);
 	return (Datum) 0;
 }

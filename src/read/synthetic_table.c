@@ -37,6 +37,8 @@ typedef struct filling
 	pe_published_columns columns;
 	valued		attribute[PE_MAX_ATTRIBUTES];
 	int32	   *cell[PE_MAX_ATTRIBUTES];	/* of each attribute of the model, by rows */
+	int			unit_column;	/* -1: none */
+	int64	   *unit;			/* by rows */
 } filling;
 
 /* ------------------------------------------------------------------
@@ -185,6 +187,8 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	for (int a = 0; a < t->domain->attributes; a++)
 		put_cell(&f->attribute[a], t->whole ? pe_domain_coordinate(t->domain, f->cell[0][row], a) : f->cell[a][row],
 				 &t->stream, values, nulls);
+	if (f->unit_column >= 0)
+		pe_published_put(f->unit_column, Int64GetDatum(f->unit[row]), values, nulls);
 }
 
 /* ------------------------------------------------------------------
@@ -214,13 +218,27 @@ draw_cells(filling *f)
 	pe_synthetic_draw(&t->model, &t->stream, rows, f->cell);
 }
 
+static void
+draw_units(filling *f)
+{
+	pe_synthetic_table *t = f->table;
+
+	if (f->unit_column < 0)
+		return;
+	pe_check_memory((size_t) t->rows * (sizeof(int64) + sizeof(int32)) + t->most * sizeof(int32));
+	f->unit = pe_alloc(Max(t->rows, 1), sizeof(int64));
+	pe_synthetic_units(&t->stream, (int32) t->rows, t->most, t->units, f->unit);
+}
+
 static char *
 comment_on(const pe_synthetic_table *t)
 {
 	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
-					"version %d of its data; %s; no row is anybody, and what is computed from them has no known error",
+					"version %d of its data; %s%s; no row is anybody, and what is computed from them has no known "
+					"error",
 					t->release, t->dataset->name, t->version,
-					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows");
+					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows",
+					t->sizes != 0 ? psprintf("; rows of a unit as in release " INT64_FORMAT, t->sizes) : "");
 }
 
 void
@@ -232,10 +250,12 @@ pe_synthetic_make_table(pe_synthetic_table *t)
 	f->table = t;
 	for (int a = 0; a < t->domain->attributes; a++)
 		add_attribute(f, a);
+	f->unit_column = t->most > 0 ? pe_published_add(&f->columns, t->dataset->unit, "", INT8OID) : -1;
 	pe_published_place(&f->columns, 0, f->columns.columns);
 	if (t->rows < 0)
 		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
 	draw_cells(f);
+	draw_units(f);
 
 	pe_target_begin(&t->target, &confinement);
 	pe_target_create(&t->target, pe_published_list(&f->columns, NULL));
@@ -244,25 +264,35 @@ pe_synthetic_make_table(pe_synthetic_table *t)
 	pe_target_end(&confinement);
 	for (int a = 0; a < t->model.attributes; a++)
 		pe_free(f->cell[a]);
+	pe_free(f->unit);
+}
+
+static void
+add_edge(StringInfo json, const pe_synthetic_table *t, int first, int second)
+{
+	appendStringInfoString(json, json->len > 0 ? ", [" : "[[");
+	escape_json(json, t->column[first].name);
+	appendStringInfoString(json, ", ");
+	escape_json(json, t->column[second].name);
+	appendStringInfoChar(json, ']');
 }
 
 static Datum
 edges_of(const pe_synthetic_table *t)
 {
+	const pe_synthetic *model = &t->model;
 	StringInfoData json;
 
 	initStringInfo(&json);
-	for (int n = 0; n < t->model.attributes; n++)
+	for (int n = 0; n < model->attributes; n++)
 	{
-		int			a = t->model.order[n];
+		int			a = model->order[n];
 
-		if (t->model.parent[a] < 0)
-			continue;
-		appendStringInfoString(&json, json.len > 0 ? ", [" : "[[");
-		escape_json(&json, t->column[t->model.parent[a]].name);
-		appendStringInfoString(&json, ", ");
-		escape_json(&json, t->column[a].name);
-		appendStringInfoChar(&json, ']');
+		if (model->parent[a] >= 0)
+			add_edge(&json, t, model->parent[a], a);
+		for (int b = a + 1; b < model->attributes; b++)
+			if ((model->tied[a] >> b & 1) != 0)
+				add_edge(&json, t, a, b);
 	}
 	appendStringInfoString(&json, json.len > 0 ? "]" : "[]");
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));

@@ -7,6 +7,10 @@
  *	 <a>			a level as it is; a value drawn evenly within a bin, whole where the type's values are (of a
  *					numeric as many digits as the column has); NULL for the cells NULL and 'other'
  *	 <a>_other		whether it is 'other', of an attribute that has this cell
+ *	 <unit>			where units are asked for: the number of a synthetic unit, a bigint, in the name of the
+ *					dataset's unit
+ *
+ * Rows of one synthetic unit have nothing else in common: no request has measured that.
  *
  * A name that is taken gets a number behind it.  Everything follows from what was released: a release gives the same
  * rows each time.
@@ -30,6 +34,9 @@ typedef struct pe_synthetic_table
 	bool		whole;			/* the model is of one attribute: the cells of the domain together */
 	pe_stream	stream;			/* from what was released */
 	int64		rows;			/* below 0: the total of the model */
+	int32		most;			/* rows of a unit; 0: without units */
+	double	   *units;			/* in proportion, how many have 1, 2, ... most rows */
+	int64		sizes;			/* the release that says so; 0: nobody has measured it */
 } pe_synthetic_table;
 
 /* 22023 unless rows can be asked for. */

@@ -82,18 +82,28 @@ pe_table_tests_means(pe_table_tests *tests, const char *number)
 }
 
 double
+pe_table_tests_counts(const pe_table_tests *tests, const char *attribute, int32 values, const pe_noisy *counts)
+{
+	pe_bootstrap how = bootstrap_of(tests, attribute);
+	pe_table_noise noise;
+	pe_test_result result = {.p_value = NAN};
+
+	pe_noisy_law(counts, &noise);
+	pe_test_independence(&(pe_noisy_table) {values, tests->groups, counts->value, &noise}, &how, &result);
+	pe_table_noise_free(&noise);
+	return result.p_value;
+}
+
+double
 pe_table_tests_levels(const pe_table_tests *tests, const char *attribute, const pe_aggregate_result *cell, int32 cells,
 					  int32 values, bool laplace)
 {
 	int32		count = values * tests->groups;
-	pe_bootstrap how;
 	pe_noisy	table;
-	pe_table_noise noise;
-	pe_test_result result = {.p_value = NAN};
+	double		p_value;
 
 	if (tests->parts == NULL || values < 2)
 		return NAN;
-	how = bootstrap_of(tests, attribute);
 	pe_noisy_init(count, laplace, laplace ? count : 0, &table);
 	for (int32 i = 0; i < count; i++)
 	{
@@ -109,9 +119,7 @@ pe_table_tests_levels(const pe_table_tests *tests, const char *attribute, const 
 			table.stderr_[i] = from->stderr_;
 		}
 	}
-	pe_noisy_law(&table, &noise);
-	pe_test_independence(&(pe_noisy_table) {values, tests->groups, table.value, &noise}, &how, &result);
-	pe_table_noise_free(&noise);
+	p_value = pe_table_tests_counts(tests, attribute, values, &table);
 	pe_noisy_free(&table);
-	return result.p_value;
+	return p_value;
 }

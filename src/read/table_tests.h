@@ -9,7 +9,9 @@
 #define PE_READ_TABLE_TESTS_H
 
 #include "ask/ask_sums.h"
+#include "study/noisy.h"
 #include "study/hypothesis.h"
+#include "study/noisy.h"
 
 typedef struct pe_table_tests
 {
@@ -29,5 +31,9 @@ extern double pe_table_tests_means(pe_table_tests *tests, const char *number);
 /* cell: [group * cells + c], of all groups, and the first `values` cells are values; laplace: as their noise is. */
 extern double pe_table_tests_levels(const pe_table_tests *tests, const char *attribute,
 									const pe_aggregate_result *cell, int32 cells, int32 values, bool laplace);
+
+/* The same of counts that may depend on each other: [value * groups + i] of the groups that are compared. */
+extern double pe_table_tests_counts(const pe_table_tests *tests, const char *attribute, int32 values,
+									const pe_noisy *counts);
 
 #endif

@@ -177,7 +177,7 @@ pe_activity_progress(const char *what, int step, int steps, double gap)
 {
 	if (mine.pid == 0)
 		return;
-	strlcpy(mine.what, what, sizeof(mine.what));
+	snprintf(mine.what, sizeof(mine.what), "%s", what);
 	mine.step = step;
 	mine.steps = steps;
 	mine.gap = gap;

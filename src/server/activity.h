@@ -52,7 +52,7 @@ extern void pe_activity_init(void);
 /*
  * The statements between are a request of the current user.  They may be within another
  * one, which goes on afterwards.  An error goes on to the caller; as after PG_TRY, nothing
- * may leave the block early.
+ * may leave the block early, and from 16 on no other PG_TRY may be in the same function.
  */
 #define PE_ACTIVE() \
 	{ \

@@ -155,6 +155,21 @@ pe_option_take_string(const Jsonb *options, const char *name, char **to)
 		*to = pe_option_string(name, &value);
 }
 
+char **
+pe_option_strings(const Jsonb *options, const char *name, int *count)
+{
+	JsonbValue	value;
+	JsonbContainer *array = pe_option_find(options, name, &value) && value.type == jbvBinary ? value.val.binary.data
+		: NULL;
+	char	  **string;
+
+	*count = array != NULL && JsonContainerIsArray(array) ? JsonContainerSize(array) : 0;
+	string = palloc(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+		string[i] = pe_option_string(name, getIthJsonbValueFromContainer(array, i));
+	return string;
+}
+
 double
 pe_option_number(const char *name, const JsonbValue *value)
 {

@@ -34,6 +34,9 @@ extern bool pe_option_find(const Jsonb *options, const char *name, JsonbValue *v
 extern char *pe_option_string(const char *name, const JsonbValue *value);
 extern double pe_option_number(const char *name, const JsonbValue *value);
 
+/* The strings of an array; none if it is not there. */
+extern char **pe_option_strings(const Jsonb *options, const char *name, int *count);
+
 /* The same of a key; nothing is changed if it is not there. */
 extern void pe_option_take_string(const Jsonb *options, const char *name, char **to);
 extern void pe_option_take_number(const Jsonb *options, const char *name, double *to);

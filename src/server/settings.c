@@ -60,6 +60,11 @@ int			pe_strategy_cache = 256 * 1024;
 char	   *pe_anchor_file;
 
 /*
+ * The same on another machine: a command that puts and gets (anchor_command.h).
+ */
+char	   *pe_anchor_command;
+
+/*
  * What a plain SELECT costs, or how precise it is.  None by default: nobody pays by accident.
  */
 double		pe_select_epsilon = 0;
@@ -138,6 +143,16 @@ check_anchor_file(char **value, void **extra, GucSource source)
 		GUC_check_errdetail("It must not be in the data directory, which it is to outlive.");
 	else
 		return true;
+	return false;
+}
+
+/* What PATH would find is not always the same executable. */
+static bool
+check_anchor_command(char **value, void **extra, GucSource source)
+{
+	if (**value == '\0' || is_absolute_path(*value))
+		return true;
+	GUC_check_errdetail("It must begin with an absolute path.");
 	return false;
 }
 
@@ -407,12 +422,16 @@ void
 pe_settings_define(void)
 {
 	static const char *const guarded[] = {
-		"pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache",
+		"pg_epsilon.anchor_command", "pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache",
 		"pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
 	};
 
 	for (int i = 0; i < lengthof(guarded); i++)
 		refuse_client_value(guarded[i]);
+	DefineCustomStringVariable("pg_epsilon.anchor_command",
+							   "Executable that remembers the last charge of each dataset on another machine.",
+							   "Empty: none. Words are apart by blanks; there is no shell.", &pe_anchor_command, "",
+							   PGC_SIGHUP, 0, check_anchor_command, NULL, NULL);
 	DefineCustomStringVariable("pg_epsilon.anchor_file",
 							   "File outside the data directory that remembers the last charge of each dataset.",
 							   "Empty: none.", &pe_anchor_file, "",

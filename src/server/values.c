@@ -10,6 +10,7 @@
 #include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -402,7 +403,8 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 		case PE_KEY_FLOAT:
 			return pe_cell_of_float(attribute, float_of_datum(type, value));
 		case PE_KEY_BYTES:
-			if (exceeds_levels(attribute, type, value))
+			/* by its length, however it is stored, as keys */
+			if (attribute->kind == PE_MATCHES ? exceeds_keys(type, value) : exceeds_levels(attribute, type, value))
 				return pe_cell_of_bytes(attribute, NULL, SIZE_MAX);
 			bytes_of_datum(type, value, &data, &size);
 			if (type == NUMERICOID && data[0] == NOT_A_NUMBER)
@@ -477,11 +479,31 @@ pe_number_of_numeric(Datum value)
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PointerGetDatum(packed)));
 }
 
+/* In characters, as far as a text has no more bytes than keys.  The same work for all of a size. */
+static double
+length_of_text(Oid type, Datum value)
+{
+	bool		characters = GetDatabaseEncoding() == PG_UTF8;
+	int			length = 0;
+	const char *data;
+	uint32		size;
+
+	if (exceeds_keys(type, value))
+		return PE_KEY_MOST;
+	bytes_of_datum(type, value, &data, &size);
+	for (uint32 i = 0; i < size; i++)
+		length += !(characters && (data[i] & 0xC0) == 0x80);
+	return length;
+}
+
 double
 pe_number_of_datum(Oid type, Datum value)
 {
 	switch (type)
 	{
+		case TEXTOID:
+		case VARCHAROID:
+			return length_of_text(type, value);
 		case FLOAT4OID:
 		case FLOAT8OID:
 			return float_of_datum(type, value);

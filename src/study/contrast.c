@@ -161,10 +161,55 @@ by_both(const pe_noisy *numbers, bool ratio, pe_quotient *result)
 	}
 }
 
+static double
+between(double least, double x, double most)
+{
+	return fmin(fmax(x, least), most);
+}
+
+/* What the bounds of both averages say of their difference or ratio; of a ratio nothing where they can be 0. */
+static void
+find_ends(const double bounds[2], bool ratio, double *least, double *most)
+{
+	*least = bounds[0] - bounds[1];
+	*most = bounds[1] - bounds[0];
+	if (!ratio)
+		return;
+	*least = -INFINITY;
+	*most = INFINITY;
+	if (bounds[0] > 0 || bounds[1] < 0)
+	{
+		*least = fmin(bounds[0] / bounds[1], bounds[1] / bounds[0]);
+		*most = 1 / *least;
+	}
+}
+
+/* Keeps NaN. */
+static void
+cut_off(double least, double most, pe_quotient *result)
+{
+	if (!isnan(result->estimate))
+		result->estimate = between(least, result->estimate, most);
+	result->lower = between(least, result->lower, most);
+	result->upper = between(least, result->upper, most);
+}
+
+static double
+average_of(const pe_noisy *numbers, int32_t i, const double bounds[2])
+{
+	double		rows = numbers->value[i + 1];
+	double		error = sqrt(numbers->covariance[(size_t) (i + 1) * (numbers->count + 1)]);
+
+	return rows > numbers->half[0] * error ? between(bounds[0], numbers->value[i] / rows, bounds[1]) : NAN;
+}
+
 void
-pe_contrast_of_averages(const pe_noisy *numbers, bool ratio, pe_quotient *result)
+pe_contrast_of_averages(const pe_noisy *numbers, const double bounds[2], bool ratio, pe_quotient *result,
+						double average[2])
 {
 	bool		known = is_known(numbers, 1) && is_known(numbers, 3);
+	double		least;
+	double		most;
 
 	if (ratio)
 		known = known && is_known(numbers, 0) && is_known(numbers, 2);
@@ -174,4 +219,8 @@ pe_contrast_of_averages(const pe_noisy *numbers, bool ratio, pe_quotient *result
 		ratio_by_delta(numbers, result);
 	else
 		difference_by_delta(numbers, result);
+	find_ends(bounds, ratio, &least, &most);
+	cut_off(least, most, result);
+	for (int i = 0; i < 2; i++)
+		average[i] = average_of(numbers, 2 * i, bounds);
 }

@@ -13,6 +13,9 @@
  *	 averages P / n					where both n, and for a ratio both P, are at least PE_CONTRAST_KNOWN standard
  *									deviations, by the delta method, of a ratio of its logarithm; else
  *									from Fieller's sets of both, where each misses half as much
+ *
+ * Averages are between the bounds of their number, and so are their difference and ratio: intervals and estimates end
+ * there.  An average whose n may be 0, by its interval, is not known.
  */
 #ifndef PE_STUDY_CONTRAST_H
 #define PE_STUDY_CONTRAST_H
@@ -26,7 +29,11 @@
 extern void pe_contrast_difference(const pe_noisy *numbers, pe_quotient *result);
 extern void pe_contrast_ratio(const pe_noisy *numbers, pe_quotient *result);
 
-/* Of averages, whose four numbers are P and n of the one, P and n of the other. */
-extern void pe_contrast_of_averages(const pe_noisy *numbers, bool ratio, pe_quotient *result);
+/*
+ * Of averages, whose four numbers are P and n of the one, P and n of the other, of a number between bounds; average:
+ * both, NaN: not known.
+ */
+extern void pe_contrast_of_averages(const pe_noisy *numbers, const double bounds[2], bool ratio, pe_quotient *result,
+									double average[2]);
 
 #endif

@@ -16,6 +16,9 @@
 /* A level of fewer rows is empty. */
 #define LEAST_ROWS 0.5
 
+/* What is expected of a cell is not known better than to this part of its noise (hypothesis.h). */
+#define LEAST_EXPECTED (1.0 / 3)
+
 /*
  * A number of rows says something if it is above so many standard deviations of its noise; and enough to divide sums
  * of values by it, whose replicates are those of rows that are about as many.
@@ -213,12 +216,10 @@ find_levels(const pe_noisy_table *table, bool *row_left, bool *column_left)
  * ------------------------------------------------------------------
  */
 
-/* (t - E)^2 / (E + v), 0 where both are. */
+/* (t - E)^2 / scale, 0 where nothing varies. */
 static double
-distance(double count, double expected, double variance)
+distance(double count, double expected, double scale)
 {
-	double		scale = expected + variance;
-
 	return scale > 0 ? (count - expected) * (count - expected) / scale : 0;
 }
 
@@ -230,7 +231,12 @@ independence_statistic(test *t, const double *count)
 	if (!fit_totals(t->rows, t->columns, count, t->row, t->column, &t->total))
 		return 0;
 	for (int32_t k = 0; k < cells_of(t); k++)
-		sum += distance(count[k], t->row[k / t->columns] * t->column[k % t->columns] / t->total, t->variance[k]);
+	{
+		double		expected = t->row[k / t->columns] * t->column[k % t->columns] / t->total;
+		double		scale = fmax(expected, LEAST_EXPECTED * sqrt(t->variance[k])) + t->variance[k];
+
+		sum += distance(count[k], expected, scale);
+	}
 	return sum;
 }
 
@@ -298,7 +304,7 @@ goodness_statistic(test *t, const double *count)
 	if (!(t->total > 0))
 		return 0;
 	for (int32_t k = 0; k < cells_of(t); k++)
-		sum += distance(count[k], t->total * t->expected[k], t->variance[k]);
+		sum += distance(count[k], t->total * t->expected[k], t->total * t->expected[k] + t->variance[k]);
 	return sum;
 }
 

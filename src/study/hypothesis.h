@@ -14,10 +14,12 @@
  *
  * Statistics, at no noise those of a textbook:
  *
- *	 independence	X^2 = sum (t - E)^2 / (E + v), E = (row's total)(column's total) / n of totals that are brought to
- *					the nearest ones not below 0 that add up to n; v the variance of the cell's noise.  A level with a
- *					total below 1/2 counts as empty and is left out.
- *	 goodness		the same with E = n p, p public
+ *	 independence	X^2 = sum (t - E)^2 / (max(E, sqrt(v) / 3) + v), E = (row's total)(column's total) / n of totals
+ *					brought to the nearest ones not below 0 that add up to n; v the variance of the cell's noise.
+ *					sqrt(v) / 3 keeps rare cells, whose E is by chance almost 0 in some replicates, from deciding: of 50
+ *					rows in 4 x 4 skewed cells the level is 2.6 % without it, and above 5.5 % with more than half.
+ *					A level with a total below 1/2 counts as empty and is left out.
+ *	 goodness		sum (t - E)^2 / (E + v) with E = n p, p public
  *	 trend			n r^2 (one attribute has two levels: Cochran and Armitage) or (n - 1) r^2 (linear by
  *					linear), r the correlation of scores, of the table brought to the nearest one not below 0
  *	 proportions	the root of X^2 of two groups and two outcomes, with the sign of the difference

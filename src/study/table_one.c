@@ -149,6 +149,79 @@ pe_table_percent(pe_figure part, pe_figure whole)
 }
 
 /* ------------------------------------------------------------------
+ * Noisy numbers that depend on each other
+ * ------------------------------------------------------------------
+ */
+
+static double
+covariance_of(const pe_noisy *numbers, const int32_t *one, int32_t ones, const int32_t *other, int32_t others)
+{
+	double		sum = 0;
+
+	for (int32_t i = 0; i < ones; i++)
+		for (int32_t j = 0; j < others; j++)
+			sum += numbers->covariance[(size_t) one[i] * numbers->count + other[j]];
+	return sum;
+}
+
+pe_figure
+pe_table_sum(const pe_noisy *numbers, const int32_t *cell, int32_t cells)
+{
+	pe_figure	sum = {0, sqrt(fmax(covariance_of(numbers, cell, cells, cell, cells), 0))};
+
+	for (int32_t i = 0; i < cells; i++)
+		sum.value += numbers->value[cell[i]];
+	return sum;
+}
+
+pe_figure
+pe_table_share(const pe_noisy *numbers, const int32_t *part, int32_t parts, const int32_t *whole, int32_t wholes)
+{
+	pe_figure	some = pe_table_sum(numbers, part, parts);
+	pe_figure	all = pe_table_sum(numbers, whole, wholes);
+	double		p = some.value / all.value;
+	double		variance = some.error * some.error + p * p * all.error * all.error
+		- 2 * p * covariance_of(numbers, part, parts, whole, wholes);
+
+	if (!pe_table_has_rows(all))
+		return (pe_figure) {NAN, NAN};
+	return (pe_figure) {100 * p, 100 * sqrt(fmax(variance, 0)) / all.value};
+}
+
+/* The standard error of a sum of three numbers with weights. */
+static double
+error_of(const pe_noisy *sums, const int32_t place[3], const double weight[3])
+{
+	double		variance = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			if (weight[i] != 0 && weight[j] != 0)
+				variance += weight[i] * weight[j] * covariance_of(sums, &place[i], 1, &place[j], 1);
+	return sqrt(fmax(variance, 0));
+}
+
+void
+pe_table_moments(const pe_noisy *sums, const int32_t place[3], pe_figure *mean, pe_figure *deviation)
+{
+	double		n = sums->value[place[0]];
+	double		m = sums->value[place[1]] / n;
+	double		variance;
+	double		error;
+
+	*mean = *deviation = (pe_figure) {NAN, NAN};
+	if (!pe_table_has_rows(pe_table_sum(sums, place, 1)))
+		return;
+	*mean = (pe_figure) {m, error_of(sums, place, (double[3]) {-m / n, 1 / n, 0})};
+	if (place[2] < 0 || !(n > 1))
+		return;
+	variance = (sums->value[place[2]] - m * m * n) / (n - 1);
+	error = error_of(sums, place, (double[3]) {(m * m - variance) / (n - 1), -2 * m / (n - 1), 1 / (n - 1)});
+	if (variance > 1.96 * error)
+		*deviation = (pe_figure) {sqrt(variance), error / (2 * sqrt(variance))};
+}
+
+/* ------------------------------------------------------------------
  * Differences
  * ------------------------------------------------------------------
  */

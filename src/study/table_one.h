@@ -19,8 +19,7 @@
 #ifndef PE_STUDY_TABLE_ONE_H
 #define PE_STUDY_TABLE_ONE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "study/noisy.h"
 
 #define PE_TABLE_DASH "\xe2\x80\x93"
 
@@ -48,6 +47,17 @@ extern bool pe_table_has_rows(pe_figure count);
 
 /* A part of a sum of independent numbers, in percent: part is one of them. */
 extern pe_figure pe_table_percent(pe_figure part, pe_figure whole);
+
+/* The same of noisy numbers that depend on each other: the sum of some, and in percent of the sum of others. */
+extern pe_figure pe_table_sum(const pe_noisy *numbers, const int32_t *cell, int32_t cells);
+extern pe_figure pe_table_share(const pe_noisy *numbers, const int32_t *part, int32_t parts, const int32_t *whole,
+								int32_t wholes);
+
+/*
+ * Mean and deviation of numbers u whose n, sum of u and sum of u^2 stand at three places of noisy sums; errors by the
+ * delta method.  place[2] < 0: no squares, and no deviation.  Unknown where n may be 0.
+ */
+extern void pe_table_moments(const pe_noisy *sums, const int32_t place[3], pe_figure *mean, pe_figure *deviation);
 
 /* NaN where a variance is unknown, or both are 0. */
 extern double pe_table_difference_of_means(double mean, double deviation, double other_mean, double other_deviation);

@@ -15,6 +15,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "ledger/anchor_command.h"
+#include "ledger/promotion.h"
 #include "server/access.h"
 #include "server/activity.h"
 #include "server/compat.h"
@@ -167,6 +169,9 @@ raise_nobody(pe_posting posting, int starts, const char *state)
 	pg_unreachable();
 }
 
+/* So many workers that did not stay are enough for a session that is ended meanwhile. */
+#define MOST_STARTS 5
+
 /* Hands a new channel to a worker, starting one if there is none; 53400 if that fails until the deadline. */
 static void
 find_worker(TimestampTz deadline, const char *state)
@@ -185,7 +190,8 @@ find_worker(TimestampTz deadline, const char *state)
 
 		if (posting == PE_POSTED)
 			return;
-		if (GetCurrentTimestamp() >= deadline)
+		/* while the server stops no worker starts any more: it need not wait for sessions that want to store */
+		if (GetCurrentTimestamp() >= deadline || (ProcDiePending && starts > MOST_STARTS))
 			raise_nobody(posting, starts, state);
 		/* a second worker that finds the first leaves at once, so a race to start one is harmless */
 		if (posting == PE_NOBODY && !is_running(started))
@@ -398,6 +404,55 @@ count_reply(const pe_charge_reply *reply)
 	pe_activity_count(PE_COUNT_REPLAYS, reply->outcome == PE_REPLAYED);
 	pe_activity_count(PE_COUNT_REFUSALS, reply->outcome == PE_REFUSED);
 	pe_activity_phase(reply->outcome == PE_CHARGED ? PE_PHASE_READING : PE_PHASE_ANSWERING);
+}
+
+/* A message that changes no budget, and its answer behind the first byte; false: that is an error. */
+static bool
+exchange_free(const StringInfoData *message, StringInfo answer)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
+	StringInfoData copy = *message;
+	fate		result;
+
+	do
+	{
+		open_channel(deadline, "Nothing was charged.");
+		result = exchange(&copy, answer, NULL);
+	} while (result == WORKER_LEFT);
+	if (result == WORKER_DIED)
+		raise_died("Nothing was charged.");
+	return pq_getmsgbyte(answer) != PE_ANSWER_ERROR;
+}
+
+static void
+ask_for_anchor(const StringInfoData *message, StringInfo answer)
+{
+	StringInfoData whole;
+
+	initStringInfo(&whole);
+	pq_sendbyte(&whole, PE_MESSAGE_ANCHOR);
+	appendBinaryStringInfo(&whole, message->data, message->len);
+	if (!exchange_free(&whole, answer))
+		raise_error(answer);
+}
+
+/* If it fails datasets stay frozen, which is found by who needs them; the worker remembers why. */
+static void
+ask_to_settle(void)
+{
+	StringInfoData message;
+	StringInfoData answer;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_SETTLE);
+	(void) exchange_free(&message, &answer);
+}
+
+void
+pe_channel_serve_ledger(void)
+{
+	pe_anchor_ask_worker = ask_for_anchor;
+	pe_promotion_ask = ask_to_settle;
 }
 
 /* EXPLAIN is free, and evaluates functions of users, which may ask. */

@@ -50,6 +50,13 @@ extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request
 /* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
 extern int64 pe_channel_keep(StringInfo message);
 
+/*
+ * For the processes that have the whole library: what the ledger has the worker do, the
+ * anchor's command (anchor_command.h) and what follows a promotion (promotion.h), is asked over
+ * the channel.
+ */
+extern void pe_channel_serve_ledger(void);
+
 /* Backend: reports to the worker that a charge will not be followed by a release. */
 extern void pe_channel_abandon(void);
 
@@ -86,9 +93,12 @@ typedef struct pe_channel
 #define PE_MESSAGE_STORE 'S'
 #define PE_MESSAGE_KEEP 'K'
 #define PE_MESSAGE_PERIOD 'P'
+#define PE_MESSAGE_ANCHOR 'A'
+#define PE_MESSAGE_SETTLE 'T'
 
 /* First byte of an answer; other answers are a pe_charge_reply. */
 #define PE_ANSWER_STORED 'S'
+#define PE_ANSWER_DONE 'D'
 #define PE_ANSWER_ERROR 'E'
 
 #endif

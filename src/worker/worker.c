@@ -17,11 +17,15 @@
 #include <sched.h>
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "replication/syncrep.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
@@ -34,8 +38,10 @@
 #include "worker/channel.h"
 #include "worker/mailbox.h"
 #include "server/settings.h"
+#include "ledger/anchor_command.h"
 #include "ledger/strategies.h"
 #include "ledger/charge.h"
+#include "ledger/promotion.h"
 #include "ledger/series.h"
 
 PGDLLEXPORT void pe_worker_main(Datum database);
@@ -230,6 +236,14 @@ serve(pe_batch *batch, job *j)
 		case PE_MESSAGE_PERIOD:
 			serve_period(batch, j);
 			break;
+		case PE_MESSAGE_ANCHOR:
+			pq_sendbyte(&j->answer, PE_ANSWER_DONE);
+			pe_anchor_command_serve(&j->message, &j->answer);
+			break;
+		case PE_MESSAGE_SETTLE:
+			pq_sendbyte(&j->answer, PE_ANSWER_DONE);
+			pe_batch_settle(batch);
+			break;
 		default:
 			serve_store(j);
 	}
@@ -291,15 +305,67 @@ take_error(void)
 	return error;
 }
 
+/* How long the flush of a standby that was waited for is looked for once more, in milliseconds. */
+#define STANDBY_GRACE 1000
+
+static void
+reload_if_asked(void)
+{
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+}
+
+/* Whether synchronous standbys, where there are to be any, have flushed what was committed last. */
+static bool
+is_flushed(void)
+{
+	XLogRecPtr	flushed;
+
+	reload_if_asked();
+	if (!SyncRepRequested() || SyncRepStandbyNames[0] == '\0')
+		return true;
+	LWLockAcquire(SyncRepLock, LW_SHARED);
+	flushed = WalSndCtl->lsn[SYNC_REP_WAIT_FLUSH];
+	LWLockRelease(SyncRepLock);
+	return flushed >= XactLastCommitEnd;
+}
+
 /*
- * What is committed must be in the anchor file before anybody hears of it.  Where
- * it cannot be, those who were charged get the error in the place of their answer.
+ * A commit waits for the synchronous standbys, at the level that is pinned, and comes back without them
+ * if the wait is cancelled, or the worker is ended: then a standby may be promoted that has no such
+ * charge.  The configuration may be on its way that releases all who wait, so it is read first.
+ */
+static void
+check_standbys(const job *jobs, int count)
+{
+	bool		charged = false;
+
+	for (int i = 0; i < count; i++)
+		charged = charged || jobs[i].charged;
+	for (int passed = 0; charged && !is_flushed(); passed += 10)
+	{
+		if (passed >= STANDBY_GRACE || ProcDiePending)
+			ereport(ERROR,
+					(errcode(ERRCODE_QUERY_CANCELED),
+					 errmsg("the wait for a synchronous standby was canceled"),
+					 errhint("Ask again when a standby of synchronous_standby_names is there.")));
+		pg_usleep(10 * 1000);
+	}
+}
+
+/*
+ * What is committed must be on the synchronous standbys and in the anchor before anybody hears of it.
+ * Where it cannot be, those who were charged get the error in the place of their answer.
  */
 static void
 record_links(job *jobs, int count, const pe_anchor_link *link, int links)
 {
 	PG_TRY();
 	{
+		check_standbys(jobs, count);
 		pe_anchor_advance(link, links);
 	}
 	PG_CATCH();
@@ -336,11 +402,37 @@ try_jobs(job *jobs, int count)
 	return error;
 }
 
+/* Of the anchor's command, and of a promotion: each by itself, before the others. */
+static bool
+is_alone(const job *j)
+{
+	return j->message.data[0] == PE_MESSAGE_ANCHOR || j->message.data[0] == PE_MESSAGE_SETTLE;
+}
+
+static int
+serve_alone(job *jobs, int count)
+{
+	int			alone = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_alone(&jobs[i]))
+		{
+			job			j = jobs[i];
+			ErrorData  *error = try_jobs(&j, 1);
+
+			if (error != NULL)
+				answer_error(&j, error);
+			jobs[i] = jobs[alone];
+			jobs[alone++] = j;
+		}
+	return alone;
+}
+
 /* All together, or, if one of them fails, each by itself. */
 static void
-serve_jobs(job *jobs, int count)
+serve_together(job *jobs, int count)
 {
-	ErrorData  *error = try_jobs(jobs, count);
+	ErrorData  *error = count > 0 ? try_jobs(jobs, count) : NULL;
 
 	if (error == NULL)
 		return;
@@ -351,6 +443,14 @@ serve_jobs(job *jobs, int count)
 		if (error != NULL)
 			answer_error(&jobs[i], error);
 	}
+}
+
+static void
+serve_jobs(job *jobs, int count)
+{
+	int			alone = serve_alone(jobs, count);
+
+	serve_together(&jobs[alone], count - alone);
 }
 
 /* The message that waits in a channel, if there is one; false if its backend is gone. */
@@ -498,11 +598,7 @@ serve_until_idle(void)
 		long		left;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
+		reload_if_asked();
 		accept_clients();
 		if (serve_clients())
 		{
@@ -530,6 +626,8 @@ pe_worker_main(Datum database)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
 	pin_settings();
+	pe_anchor_ask_worker = NULL;	/* a library that was preloaded has set them */
+	pe_promotion_ask = NULL;
 	message_context = AllocSetContextCreate(TopMemoryContext, "pg_epsilon ledger message", ALLOCSET_DEFAULT_SIZES);
 
 	mailbox = pe_mailbox_open();

@@ -128,7 +128,7 @@ table_probabilities(const setting *s, double *p)
 
 #define MEANS_MOST 100
 
-/* Sums of a number that is beta distributed on [-100, 100], the mean of the second group moved. */
+/* Sums of a number that is beta distributed on [-100, 100], those of the second group moved. */
 static void
 draw_sums(const setting *s, pe_dice *dice, double *count)
 {
@@ -141,8 +141,8 @@ draw_sums(const setting *s, pe_dice *dice, double *count)
 		for (int i = 0; i < rows; i++)
 		{
 			double		x = pe_dice_gamma(dice, s->skewed ? 1 : 3);
-			double		u = rint((2 * x / (x + pe_dice_gamma(dice, 3)) - 1) * MEANS_MOST
-								 * (1 - 0.1 * s->effect * (g == 1)));
+			double		beta = x / (x + pe_dice_gamma(dice, 3));
+			double		u = fmax(rint((2 * beta - 1) * MEANS_MOST) - 4 * s->effect * (g == 1), -MEANS_MOST);
 
 			sum += u;
 			squares += u * u;
@@ -280,6 +280,8 @@ static const trial trials[] = {
 	{INDEPENDENCE, {2, 4, 500, 1, false, false, 0}, 0.2}, {INDEPENDENCE, {2, 4, 1000, 0.1, true, true, 0}, 0.4},
 	{INDEPENDENCE, {2, 4, 10000, 1, false, true, 0}, 0.05}, {INDEPENDENCE, {4, 4, 1000, 1, true, false, 0}, 0.2},
 	{INDEPENDENCE, {4, 4, 1000, 10, false, true, 0}, 0.2}, {INDEPENDENCE, {4, 4, 10000, 0.1, false, false, 0}, 0.2},
+	{INDEPENDENCE, {4, 4, 100, 10, true, true, 0}, 0.3}, {INDEPENDENCE, {4, 4, 100, 10, false, true, 0}, 0.3},
+	{INDEPENDENCE, {4, 4, 50, 10, false, true, 0}, 0.3}, {INDEPENDENCE, {2, 2, 50, 10, true, true, 0}, 0.3},
 	{PROPORTIONS, {2, 2, 100, 1, true, false, 0}, 0.3}, {PROPORTIONS, {2, 2, 500, 1, false, true, 0}, 0.2},
 	{PROPORTIONS, {2, 2, 1000, 1, false, false, 0}, 0.1}, {PROPORTIONS, {2, 2, 10000, 0.1, true, false, 0}, 0.05},
 	{TREND, {2, 4, 1000, 0.1, false, true, 0}, 0.4}, {TREND, {2, 4, 1000, 1, false, true, 0}, 0.2},
@@ -304,7 +306,7 @@ static void
 try(const trial *t)
 {
 	bool		exact = is_exact_kind(t->kind);
-	long		count = sample ? 1000 : exact ? 50000 : t->kind == MEANS ? 5000 : 20000;
+	long		count = sample ? 1000 : exact || t->kind == MEANS ? 50000 : 20000;
 	long		fewer = count / 10;
 	double		room = exact && !sample ? 0 : 5 * sqrt(LEVEL * (1 - LEVEL) / (double) count);
 	setting		wrong = t->setting;

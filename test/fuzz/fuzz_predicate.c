@@ -163,7 +163,7 @@ find_compared(void *context, const pe_compared_text *given, pe_declared *found, 
 	return true;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, false};
+static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, NULL, false};
 
 static void
 check_same(const pe_predicate *one, const pe_predicate *other)

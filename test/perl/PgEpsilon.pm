@@ -32,7 +32,7 @@ our $serial = 'SET max_parallel_workers_per_gather = 0';
 our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 
-our @EXPORT = qw(roles_node people_node standby_of add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal without_age
+our @EXPORT = qw(roles_node people_node standby_of follower anchor_keeper keeper_mode keeper_calls anchored add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal without_age
   session session_query session_ok session_start session_finish session_error
   observe look_away new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
@@ -70,16 +70,86 @@ sub people_node
 }
 
 # standby_of NODE: a standby of it that has caught up; there is one
-sub standby_of
-{
-	my ($node) = @_;
-	my $standby = PostgreSQL::Test::Cluster->new('standby');
+sub standby_of { return follower($_[0], 'standby') }
 
-	$node->backup('base');
-	$standby->init_from_backup($node, 'base', has_streaming => 1);
+# follower NODE, NAME: a standby of it of this name that has caught up
+sub follower
+{
+	my ($node, $name) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+
+	$node->backup($name);
+	$standby->init_from_backup($node, $name, has_streaming => 1);
 	$standby->start;
 	$node->wait_for_catchup($standby);
 	return $standby;
+}
+
+# anchor_keeper: what pg_epsilon.anchor_command can be, `command`, in a directory of its own: the reference `script` with its
+# `store`, behind one that notes in `log` with how many words it was called, the verb and by whom, and does what keeper_mode says
+sub anchor_keeper
+{
+	my $outside = PostgreSQL::Test::Utils::tempdir;
+	my ($script) = grep { -x } map { "$_/pg_epsilon_anchor_directory" } split /:/, $ENV{PATH};
+	my %keeper = (map { $_ => "$outside/$_" } qw(store mode log wrapper));
+
+	mkdir $keeper{store} or die "mkdir: $!";
+	append_to_file($keeper{log}, '');
+	append_to_file($keeper{wrapper}, <<"END");
+#!/bin/sh
+verb=\$2
+lines=\$(cat)
+echo "\$# \$verb \$(tr '\\0' ' ' </proc/\$PPID/cmdline | sed 's/ *\$//')" >>$keeper{log}
+read -r what <$keeper{mode}
+case "\$what" in
+	"\$verb fails") exit 1 ;;
+	"\$verb is killed") kill -9 \$\$ ;;
+	"\$verb hangs") sleep 3071 & sleep 3071 ;;
+	"\$verb talks") echo nonsense; exit 0 ;;
+	"\$verb talks long") yes | head -c 100000; exit 0 ;;
+	"\$verb is late") printf '%s\\n' "\$lines" | $script \$1 "\$verb" >/dev/null; exit 1 ;;
+esac
+printf '%s\\n' "\$lines" | exec $script "\$@"
+END
+	chmod 0755, $keeper{wrapper} or die "chmod: $!";
+	$keeper{command} = "$keeper{wrapper} $keeper{store}";
+	$keeper{script} = $script;
+	$keeper{seen} = 0;
+	keeper_mode(\%keeper, 'works');
+	return \%keeper;
+}
+
+# keeper_mode KEEPER, MODE: 'works', or a verb and what becomes of it
+sub keeper_mode
+{
+	my ($keeper, $mode) = @_;
+
+	unlink $keeper->{mode};
+	append_to_file($keeper->{mode}, "$mode\n");
+	return;
+}
+
+# keeper_calls KEEPER: the verbs since the last call of this
+sub keeper_calls
+{
+	my ($keeper) = @_;
+	my @lines = split /\n/, slurp_file($keeper->{log});
+	my @new = @lines[ $keeper->{seen} .. $#lines ];
+
+	$keeper->{seen} = @lines;
+	return join ' ', map { (split / /)[1] } @new;
+}
+
+# anchored KEEPER, NODE, NAME: a test that the store has the last charge of dataset people
+sub anchored
+{
+	my ($keeper, $node, $name) = @_;
+	my ($file, $head) = split /\|/, $node->safe_psql('postgres', q{SELECT system_identifier || '.' || (SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || relation_oid,
+		(SELECT seq || ' ' || encode(hash, 'hex') FROM dp_ledger.charge c WHERE c.dataset_id = d.id ORDER BY seq DESC LIMIT 1)
+		FROM pg_control_system(), dp_ledger.dataset d WHERE dataset = 'people'});
+
+	is(slurp_file("$keeper->{store}/$file"), "$head\n", "$name: the anchor has the last charge");
+	return;
 }
 
 # add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON, accounting => KIND

@@ -46,6 +46,22 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', 'restored', '-f', $dump ], 'restored without the extension');
 is($node->safe_psql('restored', $all), $node->safe_psql('postgres', $all), 'restored: the same');
 
+# ---- Six sessions make one table: the second one finds that of the first ----
+
+my @session = map { session($node, 'ann') } 1 .. 6;
+my $six = q{SET client_min_messages = warning; SELECT target FROM dp.synthesize('people', '{age,sex}', 'of_six', rho => 0.5)};
+
+$before = ledger($node);
+session_query($lock = session($node, $node->safe_psql('postgres', 'SELECT current_user')), 'BEGIN; LOCK TABLE pg_class IN SHARE MODE');
+session_start($_, $six) for @session;
+ok(wait_for($node, q{SELECT count(*) = 6 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'six: all wait');
+session_query($lock, 'COMMIT');
+my @end = map { join ' ', session_finish($_) } @session;
+is(scalar(grep { /public\.of_six/ } @end), 1, 'six: one makes it');
+is(scalar(grep { /relation "of_six" already exists/ } @end), 5, 'six: the others find it');
+unlike("@end", qr/duplicate key/, 'six: no row of a catalog is in their way');
+is(all_charges($node), $before->{charges}, 'six: the rows were paid for before');
+
 # ---- Many rows ----
 
 my $release = ask_ok($node, 'ann', 'SELECT max(release) FROM dp.charges');

@@ -490,6 +490,26 @@ test_level(void **state)
 	assert_true(level(2, 2, 1000, 20, false, true) > 0.15);	/* the test that sees no noise */
 }
 
+/* What is expected of a cell counts for no less than a third of its noise. */
+static void
+test_rare_cell(void **state)
+{
+	static const double count[] = {970, 10, 18, 2};
+	static const double expected[] = {.98 * 988, .98 * 12, .02 * 988, .02 * 12};
+	pe_table_noise noise;
+	pe_noisy_table of = {2, 2, count, &noise};
+	pe_test_result r;
+	double		sum = 0;
+
+	(void) state;
+	make_noise(4, 3, false, &noise);
+	pe_test_independence(&of, &(pe_bootstrap) {99, {1, 2}}, &r);
+	for (int k = 0; k < 4; k++)
+		sum += pow(count[k] - expected[k], 2) / (fmax(expected[k], 1) + 9);
+	assert_true(fabs(r.statistic - sum) < 1e-9);
+	pe_table_noise_free(&noise);
+}
+
 /* A p-value is the same for the same seed, and another one for another. */
 static void
 test_p_value_repeats(void **state)
@@ -534,12 +554,13 @@ coverage(const double *truth, int count, bool ratio, const pe_noisy *made, int r
 	for (int i = 0; i < rounds; i++)
 	{
 		pe_quotient q;
+		double		average[2];
 
 		noise.draw(&noise, &dice, drawn);
 		for (int k = 0; k < count; k++)
 			value[k] = truth[k] + drawn[k];
 		if (count == 4)
-			pe_contrast_of_averages(&noisy, ratio, &q);
+			pe_contrast_of_averages(&noisy, (double[2]) {-1e6, 1e6}, ratio, &q, average);
 		else if (ratio)
 			pe_contrast_ratio(&noisy, &q);
 		else
@@ -605,6 +626,40 @@ test_common_noise(void **state)
 	pe_noisy_free(&noisy);
 }
 
+/* What averages can be ends where their bounds do; one of no rows is not known. */
+static void
+test_averages_between_bounds(void **state)
+{
+	const double bounds[2] = {20, 80};
+	pe_noisy	noisy;
+	pe_quotient q;
+	double		average[2];
+
+	(void) state;
+	pe_noisy_init(4, false, 0, &noisy);
+	memcpy(noisy.value, (double[4]) {7900, 100, 45, 0.3}, sizeof(double[4]));
+	noisy.half[0] = noisy.half[1] = 1.96;
+	for (int i = 0; i < 4; i++)
+		noisy.covariance[i * 5] = i % 2 == 0 ? 2500 : 1;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(isnan(q.estimate) && q.lower == -60 && q.upper == 60);
+	assert_true(fabs(average[0] - 79) < 1e-12 && isnan(average[1]));
+	pe_contrast_of_averages(&noisy, bounds, true, &q, average);
+	assert_true(isnan(q.estimate) && q.lower == 0.25 && q.upper == 4);
+	pe_contrast_of_averages(&noisy, (double[2]) {-80, -20}, true, &q, average);
+	assert_true(q.lower == 0.25 && q.upper == 4 && average[0] == -20);
+	pe_contrast_of_averages(&noisy, (double[2]) {0, 80}, true, &q, average);
+	assert_true(isinf(q.lower) && isinf(q.upper));
+	/* estimates beyond the bounds */
+	noisy.value[3] = 3;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(average[1] == 20 && q.estimate <= 60 && q.lower >= -60 && q.upper <= 60);
+	noisy.value[3] = 100;
+	pe_contrast_of_averages(&noisy, bounds, false, &q, average);
+	assert_true(average[1] == 20 && q.estimate == 60 && q.upper == 60 && q.lower > 50);
+	pe_noisy_free(&noisy);
+}
+
 int
 main(void)
 {
@@ -619,7 +674,9 @@ main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_p_value_repeats),
+		cmocka_unit_test(test_rare_cell),
 		cmocka_unit_test(test_contrast),
+		cmocka_unit_test(test_averages_between_bounds),
 		cmocka_unit_test(test_common_noise),
 	};
 

@@ -17,6 +17,7 @@
 
 #include "accounting/conversion.h"
 #include "counts/measured_tree.h"
+#include "counts/tree_answers.h"
 #include "noise/noise.h"
 #include "plan/private.h"
 #include "shim.h"
@@ -528,6 +529,180 @@ test_law(void **state)
 	}
 }
 
+/* ----------
+ * Answers
+ * ----------
+ */
+
+/* A tree a - b - c without noise, from a count of each cell of 2 x 3 x 4; the last two cells of c are one class. */
+typedef struct answered
+{
+	pe_tree_released released;
+	int64_t		joint[24];
+	int64_t		one[3][4];
+	int64_t		pair[2][12];
+} answered;
+
+static void
+make_answered(answered *t)
+{
+	static const int cells[] = {2, 3, 4};
+
+	*t = (answered) {.released = {.attributes = 3, .edge = {{0, 1}, {1, 2}}}};
+	for (int a = 0; a < 3; a++)
+	{
+		pe_classing *c = &t->released.classing[a];
+
+		*c = (pe_classing) {.cells = cells[a], .classes = a == 2 ? 3 : cells[a], .class_of = pe_alloc(4, sizeof(int32_t))};
+		for (int i = 0; i < cells[a]; i++)
+			c->class_of[i] = i < c->classes ? i : c->classes - 1;
+		t->released.one[a] = t->one[a];
+	}
+	for (int i = 0; i < 24; i++)
+	{
+		int			cell[] = {i / 12, i / 4 % 3, i % 4};
+		int64_t		count = t->joint[i] = i * i % 37;
+
+		for (int a = 0; a < 3; a++)
+			t->one[a][cell[a]] += count;
+		t->pair[0][cell[0] * 3 + cell[1]] += count;
+		t->pair[1][cell[1] * 3 + (cell[2] < 3 ? cell[2] : 2)] += count;
+	}
+	for (int e = 0; e < 2; e++)
+		t->released.pair[e] = t->pair[e];
+}
+
+/* The answer from all cells; sets whether it treats the last two cells of c alike. */
+static double
+answer_from_cells(const answered *t, const pe_term *term, const int32_t *query, bool *alike)
+{
+	double		sum = 0;
+	double		weight[24];
+
+	*alike = true;
+	for (int i = 0; i < 24; i++)
+	{
+		int			cell[] = {i / 12, i / 4 % 3, i % 4};
+
+		weight[i] = 1;
+		for (int f = 0; f < term->factors; f++)
+			weight[i] *= pe_factor_entry(&term->factor[f], query[f], cell[term->factor[f].attribute]);
+		sum += weight[i] * (double) t->joint[i];
+		*alike &= i % 4 != 3 || weight[i] == weight[i - 1];
+	}
+	return sum;
+}
+
+static void
+test_answers(void **state)
+{
+	static const char *const text[] = {
+		"total + identity(a) + prefix(b) + all_range(c)", "identity(a) * prefix(b)", "all_range(b) * all_range(c)",
+		"2 * matrix(b; {{1, -2, 0}, {0, 0, 5}}) + identity(c) * identity(b)", "identity(b) * (total(c) + prefix(c))"
+	};
+	pe_shape	shape = {.attributes = 3, .name = {"a", "b", "c"}, .cells = {2, 3, 4}, .ordered = {2, 3, 4}};
+	answered	t;
+
+	(void) state;
+	make_answered(&t);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+	{
+		pe_workload workload;
+		pe_text_error error;
+		pe_tree_answer *answer;
+		int			undetermined = 0;
+
+		assert_true(pe_workload_parse(text[i], &shape, &workload, &error));
+		answer = pe_alloc((size_t) workload.queries, sizeof(*answer));
+		assert_int_equal(pe_tree_answers(&t.released, &workload, answer), -1);
+		for (int32_t n = 0; n < workload.terms; n++)
+			for (int64_t local = 0; local < workload.term[n].queries; local++)
+			{
+				int32_t		query[PE_MAX_ATTRIBUTES];
+				const pe_tree_answer *found = &answer[pe_term_query(&workload.term[n], local, query)];
+				bool		alike;
+				double		expected = answer_from_cells(&t, &workload.term[n], query, &alike);
+
+				if (found->part == PE_TREE_PAIRS && !alike)
+				{
+					assert_true(isnan(found->estimate) && isnan(found->squares) && isnan(found->weights));
+					undetermined++;
+				}
+				else
+					assert_true(found->estimate == expected);
+			}
+		assert_int_equal(undetermined > 0, i >= 2);
+		pe_free(answer);
+		pe_workload_free(&workload);
+	}
+	pe_tree_close(&t.released);
+}
+
+/* Which counts an answer is of, and what it makes of their noise. */
+static void
+test_answer_noise(void **state)
+{
+	pe_shape	shape = {.attributes = 3, .name = {"a", "b", "c"}, .cells = {2, 3, 4}, .ordered = {2, 3, 4}};
+	pe_workload workload;
+	pe_text_error error;
+	pe_tree_answer answer[4];
+	answered	t;
+
+	(void) state;
+	make_answered(&t);
+	/* the total is of the two cells of a, and two cells of c are one count of a pair */
+	assert_true(pe_workload_parse("total + matrix(b; {{3, -1, 0}}) + identity(a) * matrix(b; {{0, 0, -2}})", &shape,
+								  &workload, &error));
+	assert_int_equal(pe_tree_answers(&t.released, &workload, answer), -1);
+	assert_true(answer[0].part == PE_TREE_ONES && answer[0].squares == 2 && answer[0].weights == 2);
+	assert_true(answer[1].part == PE_TREE_ONES && answer[1].squares == 10 && answer[1].weights == 4);
+	assert_true(answer[2].part == PE_TREE_PAIRS && answer[2].squares == 4 && answer[2].weights == 2);
+	pe_workload_free(&workload);
+	assert_true(pe_workload_parse("matrix(c; {{0, 0, 1, 1}}) * matrix(b; {{1, 0, 0}})", &shape, &workload, &error));
+	assert_int_equal(pe_tree_answers(&t.released, &workload, answer), -1);
+	assert_true(answer[0].part == PE_TREE_PAIRS && answer[0].squares == 1);
+	pe_workload_free(&workload);
+	/* no edge; three attributes; all cells */
+	for (int i = 0; i < 3; i++)
+	{
+		static const char *const none[] = {"total + identity(a) * identity(c)", "identity(a) + prefix(c) + identity", "identity(a) * identity(b) * prefix(c)"};
+		static const int term[] = {1, 2, 0};
+
+		assert_true(pe_workload_parse(none[i], &shape, &workload, &error));
+		pe_tree_answer *room = pe_alloc((size_t) workload.queries, sizeof(*room));
+		assert_int_equal(pe_tree_answers(&t.released, &workload, room), term[i]);
+		pe_free(room);
+		pe_workload_free(&workload);
+	}
+	pe_tree_close(&t.released);
+}
+
+/* What was measured, opened: the counts of the data where there is next to no noise. */
+static void
+test_open(void **state)
+{
+	const int	cells[] = {2, 2};
+	const int64_t counts[] = {1000, 60, 70, 800};
+	pe_tree_problem p = problem_of(2, cells, PE_ADD_REMOVE, 1, PE_ZCDP, LARGE);
+	int64_t		values;
+	int64_t    *value;
+	pe_tables	tables;
+	pe_tree_released released;
+
+	(void) state;
+	assert_true(pe_tree_tables(&p, &tables));
+	value = measure(&p, &tables, counts, &values);
+	assert_false(pe_tree_open(2, p.cells, value, values - 1, &released));
+	assert_true(pe_tree_open(2, p.cells, value, values, &released));
+	assert_int_equal(released.one[0][0], 1060);
+	assert_int_equal(released.one[1][1], 860);
+	assert_true(released.edge[0][0] == 0 && released.edge[0][1] == 1);
+	assert_memory_equal(released.pair[0], counts, sizeof(counts));
+	pe_tree_close(&released);
+	pe_free(value);
+	pe_tables_free(&tables);
+}
+
 int
 main(void)
 {
@@ -536,7 +711,8 @@ main(void)
 		cmocka_unit_test(test_score), cmocka_unit_test(test_split), cmocka_unit_test(test_refusal),
 		cmocka_unit_test(test_exact), cmocka_unit_test(test_small_groups), cmocka_unit_test(test_one_attribute),
 		cmocka_unit_test(test_nobody), cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_law),
+		cmocka_unit_test(test_law), cmocka_unit_test(test_answers), cmocka_unit_test(test_answer_noise),
+		cmocka_unit_test(test_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

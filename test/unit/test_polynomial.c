@@ -43,6 +43,10 @@ test_canonical(void **state)
 {
 	(void) state;
 	check_text("price * (1 - discount)", "price - discount * price");
+	check_text("length( x )", "length(x)");
+	check_text("length(x, 1024) * 2", "2 * length(x)");
+	check_text("length(x, 20) + length(x) - length + coalesce(length(\"X y\", 9), -1)",
+			   "coalesce(length(\"X y\", 9), -1) - length + length(x, 20) + length(x)");
 	check_text("-discount*price+price", "price - discount * price");
 	check_text("(price - discount * price) * 1.0", "price - discount * price");
 	check_text("price * (1 - discount) * (1 + tax)",
@@ -63,6 +67,20 @@ test_canonical(void **state)
 	check_text("coalesce * 2", "2 * coalesce");
 	check_text("\"Where\" + \"where\" + Other", "\"Where\" + other + \"where\"");
 	check_text("- - x :: numeric * (y::double precision)", "x * y");
+}
+
+/* A length is no column, and is given by whole numbers. */
+static void
+lengths_are_no_attributes(void **state)
+{
+	static const char *const wrong[] = {"length(", "length()", "length(x", "length(x,", "length(x, 0)", "length(x, 1025)", "length(x, 1.5)", "length(x, -1)", "length(length(x))", "coalesce(length(x))", "length(1)"};
+	bool		affine;
+
+	(void) state;
+	for (int i = 0; i < (int) (sizeof(wrong) / sizeof(*wrong)); i++)
+		assert_null(pe_formula_canonical(wrong[i], &affine));
+	pe_free(pe_formula_canonical("length(x)", &affine));
+	assert_true(affine);
 }
 
 /* What SELECT makes of one column as before, and what it has a formula for. */
@@ -542,6 +560,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths_are_no_attributes),
 		cmocka_unit_test(test_canonical), cmocka_unit_test(test_multiples),
 		cmocka_unit_test(test_affine),
 		cmocka_unit_test(test_refused),

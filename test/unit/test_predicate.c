@@ -176,7 +176,7 @@ find_literal(void *context, const pe_declared *found, const pe_literal *literal,
 	return true;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, find_literal, NULL, false};
+static const pe_literal_source source = {NULL, find_attribute, find_literal, NULL, NULL, false};
 
 /* Parses a copy in memory of exactly its size. */
 static bool
@@ -834,7 +834,7 @@ test_errors(void **state)
 	check_error("age = null", PE_TEXT_SYNTAX, 6, "a literal");
 	check_error("age IS TRUE", PE_TEXT_SYNTAX, 7, "NULL or NOT NULL");
 	check_error("age IS NOT", PE_TEXT_SYNTAX, 10, "NULL");
-	check_error("age NOT < 1", PE_TEXT_SYNTAX, 8, "BETWEEN or IN");
+	check_error("age NOT < 1", PE_TEXT_SYNTAX, 8, "BETWEEN, IN or LIKE");
 	check_error("age IN 1", PE_TEXT_SYNTAX, 7, "an opening parenthesis");
 	check_error("age IN ()", PE_TEXT_SYNTAX, 8, "a literal");
 	check_error("age IN (1", PE_TEXT_SYNTAX, 9, "a comma or a closing parenthesis");

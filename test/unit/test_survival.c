@@ -590,14 +590,18 @@ test_coverage(void **state)
 	}
 }
 
-/* The part of tests of groups of one law that are refused at 5 %; beside it, if the noise is left out. */
+/*
+ * The part of tests of groups of one law that are refused at 5 %; beside it, if the noise is left out.  few: so many
+ * rows are in the last group, -1: its share.
+ */
 static void
-simulate_level(const release *r, const population *p, int size, int noise)
+simulate_level(const release *r, const population *p, int size, int few, int noise)
 {
 	static noisy n;
 	static double none[MOST_COUNTS * MOST_COUNTS];
 	mean		refused = {0};
 	mean		naive = {0};
+	mean		left_out = {0};
 
 	for (int round = 0; round < fewer(2000, 10); round++)
 	{
@@ -606,18 +610,23 @@ simulate_level(const release *r, const population *p, int size, int noise)
 
 		/* groups of different sizes */
 		for (int g = 0; g < r->groups; g++)
-			sample(p, size * (g + 1) * 2 / (r->groups * (r->groups + 1)), exact + g * 2 * r->bins);
+			sample(p, few >= 0 && g == r->groups - 1 ? few : size * (g + 1) * 2 / (r->groups * (r->groups + 1)),
+				   exact + g * 2 * r->bins);
 		draw(r, exact, sigmas[noise], &n);
 		pe_survival_compare(r->groups, n.counts, n.curve, n.all, &test);
 		add_to(&refused, test.df > 0 && test.p_value <= 0.05);
+		add_to(&left_out, test.df < r->groups - 1);
 		pe_survival_compare(r->groups, n.counts, n.curve, none, &test);
 		add_to(&naive, test.df > 0 && test.p_value <= 0.05);
 		free_noisy(r, &n);
 	}
 	if (prints())
-		printf("%d groups  n %5d  epsilon %-7g  level at nominal 5 %%: %5.2f %%;  noise left out %5.2f %%\n", r->groups,
-			   size, epsilons[noise], 100 * mean_of(&refused), 100 * mean_of(&naive));
+		printf("%d groups%s  n %5d  epsilon %-7g  level at nominal 5 %%: %5.2f %%;  noise left out %5.2f %%;  "
+			   "fewer are compared in %5.1f %%\n", r->groups, few == 0 ? ", one empty" : few > 0 ? ", one of 20" : "",
+			   size, epsilons[noise], 100 * mean_of(&refused), 100 * mean_of(&naive), 100 * mean_of(&left_out));
 	assert_true(mean_of(&refused) <= 0.055 + 3 * error_of(&refused));
+	if (few == 0)				/* an interval of its rows is above 0 in one of forty */
+		assert_true(mean_of(&left_out) >= 0.975 - Z_MAX * error_of(&left_out));
 	if (size * epsilons[noise] >= 2000)
 		assert_true(mean_of(&refused) >= 0.035 - 3 * error_of(&refused));
 }
@@ -636,8 +645,12 @@ test_level(void **state)
 		measure(&r, 16, groups, "prefix");
 		for (int size = 0; size < lengthof(sizes); size++)
 			for (int noise = 0; noise < lengthof(sigmas); noise++)
-				simulate_level(&r, &p, sizes[size], noise);
+				simulate_level(&r, &p, sizes[size], -1, noise);
 	}
+	for (int few = 0; few <= 20; few += 20)
+		for (int size = 0; size < lengthof(sizes); size++)
+			for (int noise = 0; noise < lengthof(sigmas); noise++)
+				simulate_level(&r, &p, sizes[size], few, noise);
 }
 
 /* What is at risk is known from four standard errors on, and not from three. */
@@ -757,6 +770,37 @@ test_log_rank(void **state)
 		pe_survival_free(&curve[g]);
 }
 
+/* A third group without rows is left out: the test is that of the other two, by one degree of freedom. */
+static void
+test_empty_group(void **state)
+{
+	double		count[] = {10, 8, 20, 62, 20, 15, 15, 50, 0.5, -0.5, 1, -0.5};
+	double		of_two[64] = {0};
+	double		all[144] = {0};
+	double		each[16] = {0};
+	pe_survival_counts counts[3];
+	pe_survival curve[3];
+	pe_survival_test two;
+	pe_survival_test three;
+
+	(void) state;
+	for (int i = 0; i < 12; i++)
+		all[i * 13] = each[i % 4 * 5] = of_two[i % 8 * 9] = 4;
+	for (int g = 0; g < 3; g++)
+	{
+		counts[g] = (pe_survival_counts) {.bins = 2, .count = count + 4 * g, .covariance = each, .half = HALF};
+		pe_survival_find(&counts[g], &curve[g]);
+	}
+	pe_survival_compare(2, counts, curve, of_two, &two);
+	pe_survival_compare(3, counts, curve, all, &three);
+	assert_true(two.df == 1 && three.df == 1 && three.bins == two.bins);
+	assert_true(close_to(three.statistic, two.statistic, 1e-12) && three.p_value < 0.2);
+	pe_survival_compare(2, counts + 1, curve + 1, of_two, &two);
+	assert_true(two.df == 0 && two.statistic == 0 && isnan(two.p_value));
+	for (int g = 0; g < 3; g++)
+		pe_survival_free(&curve[g]);
+}
+
 static void
 test_chi_squared(void **state)
 {
@@ -781,6 +825,7 @@ main(void)
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_log_rank),
 		cmocka_unit_test(test_log_rank_by_noise),
+		cmocka_unit_test(test_empty_group),
 		cmocka_unit_test(test_chi_squared),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_level),

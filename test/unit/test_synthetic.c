@@ -546,6 +546,194 @@ test_small(void **state)
 	pe_synthetic_free(&m);
 }
 
+/* ----------
+ * All attributes together
+ * ----------
+ */
+
+/* The table of two of three attributes with three classes each. */
+static void
+sum_pair(const double *joint, int first, int second, double *sums)
+{
+	memset(sums, 0, 9 * sizeof(double));
+	for (int i = 0; i < 27; i++)
+	{
+		int			cell[] = {i / 9, i / 3 % 3, i % 3};
+
+		sums[cell[first] * 3 + cell[second]] += joint[i];
+	}
+}
+
+/* The last cell of the first attribute is drowned beside another one. */
+static void
+make_joint(pe_synthetic *m, double pair[3][9], int pairs)
+{
+	static double ones[] = {400, 300, 299, 1};
+	static double even[] = {400, 300, 300};
+	double	   *one[] = {ones, even, even};
+	double	   *given[9] = {[0 * 3 + 1] = pair[0], [1 * 3 + 2] = pairs > 1 ? pair[1] : NULL, [0 * 3 + 2] = pairs > 2 ? pair[2] : NULL};
+	double		joint[27];
+	double		sum = 0;
+
+	*m = (pe_synthetic) {.attributes = 3, .variance = {1, 1, 1}};
+	pe_classing_init(&m->classing[0], 4, ones, 299.5);
+	pe_classing_init(&m->classing[1], 3, even, 5);
+	pe_classing_init(&m->classing[2], 3, even, 5);
+	pe_synthetic_fit(m, one);
+	/* any table whose margins are these: of three pairs that belong together */
+	for (int i = 0; i < 27; i++)
+		joint[i] = 1 + i * i % 11;
+	for (int round = 0; round < 500; round++)
+		for (int a = 0; a < 3; a++)
+		{
+			double		sums[3] = {0};
+			int			step = a == 0 ? 9 : a == 1 ? 3 : 1;
+
+			for (int i = 0; i < 27; i++)
+				sums[i / step % 3] += joint[i];
+			for (int i = 0; i < 27; i++)
+				joint[i] *= m->margin[a][i / step % 3] / sums[i / step % 3];
+		}
+	sum_pair(joint, 0, 1, pair[0]);
+	sum_pair(joint, 1, 2, pair[1]);
+	sum_pair(joint, 0, 2, pair[2]);
+	pe_synthetic_join(m, given);
+	for (int i = 0; i < 27; i++)
+		sum += m->joint[i];
+	assert_near(sum, 1000, 1e-3);
+}
+
+static void
+test_join(void **state)
+{
+	static const int ends[][2] = {{0, 1}, {1, 2}, {0, 2}};
+	double		pair[3][9];
+	double		sums[9];
+	pe_synthetic m;
+
+	(void) state;
+	for (int pairs = 1; pairs <= 3; pairs++)
+	{
+		make_joint(&m, pair, pairs);
+		assert_int_equal(pe_synthetic_joint_cells(&m), 27);
+		for (int e = 0; e < pairs; e++)
+		{
+			sum_pair(m.joint, ends[e][0], ends[e][1], sums);
+			for (int i = 0; i < 9; i++)
+				assert_near(sums[i], pair[e][i], .05);
+			assert_true((m.tied[ends[e][0]] >> ends[e][1] & 1) != 0);
+		}
+		/* of largest entropy: of a tree, each attribute depends on its neighbour alone */
+		for (int i = 0; i < 27 && pairs == 2; i++)
+			assert_near(m.joint[i], pair[0][i / 3] * pair[1][i % 9] / m.margin[1][i / 3 % 3], .05);
+		pe_synthetic_free(&m);
+	}
+	/* a pair that is said to have nothing in common */
+	make_joint(&m, pair, 3);
+	pe_synthetic_part_pair(&m, 0, 2, pair[2]);
+	for (int i = 0; i < 9; i++)
+		assert_near(pair[2][i], m.margin[0][i / 3] * m.margin[2][i % 3] / 1000, 1e-9);
+	pe_synthetic_free(&m);
+}
+
+static void
+test_join_nothing(void **state)
+{
+	double		none[] = {0, 0};
+	double	   *table[] = {none, none};
+	double	   *pair[4] = {NULL, none};
+	pe_synthetic m;
+
+	(void) state;
+	make_model(&m, 2, (const int[]) {2, 2}, table);
+	pe_synthetic_join(&m, pair);
+	assert_null(m.joint);
+	m.classing[0].classes = PE_JOINT_CELLS / 2;
+	assert_int_equal(pe_synthetic_joint_cells(&m), PE_JOINT_CELLS);
+	m.classing[0].classes++;
+	assert_int_equal(pe_synthetic_joint_cells(&m), 0);
+	m.classing[0].classes = 2;
+	pe_synthetic_free(&m);
+}
+
+/* Tables of one attribute are exact up to rounding, the first pair too; others have the rounding of a few cells. */
+static void
+test_draw_joint(void **state)
+{
+	static int32_t cell[3][ROWS];
+	static int32_t again[3][ROWS];
+	double		pair[3][9];
+	pe_synthetic m;
+
+	(void) state;
+	make_joint(&m, pair, 3);
+	for (int rows = 0; rows <= ROWS; rows = 3 * rows + 1)
+	{
+		double		seen[3][9] = {{0}};
+		static const int ends[][2] = {{0, 1}, {1, 2}, {0, 2}};
+
+		draw(&m, rows, rows, cell);
+		draw(&m, rows, rows, again);
+		for (int a = 0; a < 3; a++)
+		{
+			double		count[4] = {0};
+
+			assert_memory_equal(cell[a], again[a], rows * sizeof(int32_t));
+			for (int i = 0; i < rows; i++)
+				count[cell[a][i]]++;
+			for (int i = 0; i < m.classing[a].cells; i++)
+				assert_true(fabs(count[i] - rows / m.total * m.one[a][i]) < 1 + 1e-9);
+		}
+		for (int e = 0; e < 3; e++)
+		{
+			for (int i = 0; i < rows; i++)
+				seen[e][m.classing[ends[e][0]].class_of[cell[ends[e][0]][i]] * 3 +
+						m.classing[ends[e][1]].class_of[cell[ends[e][1]][i]]]++;
+			for (int i = 0; i < 9; i++)
+				assert_near(seen[e][i], rows / m.total * pair[e][i], 9);
+		}
+	}
+	assert_true(pe_synthetic_draw_memory(&m, ROWS) > ROWS * (2 * sizeof(int32_t) + sizeof(int64_t)));
+	pe_synthetic_free(&m);
+}
+
+/* ----------
+ * Units
+ * ----------
+ */
+
+static void
+test_units(void **state)
+{
+	static const double units[] = {3, 0, 1};
+	int64_t		unit[ROWS];
+
+	(void) state;
+	for (int rows = 0; rows <= ROWS; rows = 3 * rows + 1)
+	{
+		pe_stream	stream = stream_of(rows);
+		int			sizes[ROWS + 2] = {0};
+		int			of_size[4] = {0};
+
+		pe_synthetic_units(&stream, rows, 3, units, unit);
+		for (int i = 0; i < rows; i++)
+		{
+			/* one after the other, from 1 */
+			assert_true(unit[i] == (i == 0 ? 1 : unit[i - 1]) || unit[i] == unit[i - 1] + 1);
+			sizes[unit[i]]++;
+		}
+		for (int i = 1; i <= rows; i++)
+		{
+			assert_true(sizes[i] <= 3);
+			of_size[sizes[i]]++;
+		}
+		/* three units of one row to one of three: half of the rows each */
+		assert_near(of_size[1], rows / 2., 3);
+		assert_near(of_size[3], rows / 6., 2);
+		assert_true(of_size[2] <= 1);
+	}
+}
+
 int
 main(void)
 {
@@ -554,6 +742,8 @@ main(void)
 		cmocka_unit_test(test_tree), cmocka_unit_test(test_information), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_round_table), cmocka_unit_test(test_round_pair), cmocka_unit_test(test_round_pair_mean),
 		cmocka_unit_test(test_round_impossible), cmocka_unit_test(test_draw), cmocka_unit_test(test_small),
+		cmocka_unit_test(test_join), cmocka_unit_test(test_join_nothing), cmocka_unit_test(test_draw_joint),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,84 @@ differences_of_levels_are_those_of_yang_and_dalton(void **state)
 	assert_true(isnan(pe_table_difference_of_levels(2, (double[]) {1, 0}, (double[]) {0, 1})));
 }
 
+/* Four numbers, the first two of which have the noise of one measurement in common. */
+static pe_noisy
+four_numbers(void)
+{
+	pe_noisy	numbers;
+
+	pe_noisy_init(4, false, 0, &numbers);
+	memcpy(numbers.value, (double[4]) {30, 50, 20, 100}, sizeof(double[4]));
+	for (int i = 0; i < 4; i++)
+		numbers.covariance[i * 5] = 4 * (i + 1);
+	numbers.covariance[1] = numbers.covariance[4] = 3;
+	return numbers;
+}
+
+static void
+sums_and_shares_have_the_covariance_of_their_numbers(void **state)
+{
+	pe_noisy	numbers = four_numbers();
+	const int32_t part[] = {0};
+	const int32_t whole[] = {0, 1, 2};
+	pe_figure	sum = pe_table_sum(&numbers, whole, 3);
+	pe_figure	share = pe_table_share(&numbers, part, 1, whole, 3);
+	double		g[] = {.7, -.3, -.3};
+	double		variance = 0;
+
+	assert_float_equal(sum.value, 100, 1e-12);
+	assert_float_equal(sum.error, sqrt(4 + 8 + 12 + 2 * 3), 1e-12);
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			variance += g[i] * g[j] * numbers.covariance[i * 4 + j];
+	assert_float_equal(share.value, 30, 1e-12);
+	assert_float_equal(share.error, sqrt(variance), 1e-12);
+	assert_float_equal(pe_table_share(&numbers, whole, 3, whole, 3).error, 0, 1e-6);
+	numbers.value[0] = numbers.value[1] = numbers.value[2] = 3;
+	assert_true(isnan(pe_table_share(&numbers, part, 1, whole, 3).value));
+	pe_noisy_free(&numbers);
+}
+
+/* Mean and deviation of 100 numbers of sum 50 and of squares 400, and their errors by differences. */
+static void
+moments_have_errors_by_the_delta_method(void **state)
+{
+	const int32_t place[] = {3, 1, 2};
+	pe_noisy	numbers = four_numbers();
+	pe_figure	mean;
+	pe_figure	deviation;
+	double		by_mean = 0;
+	double		by_deviation = 0;
+
+	numbers.value[2] = 400;
+	pe_table_moments(&numbers, place, &mean, &deviation);
+	assert_float_equal(mean.value, .5, 1e-12);
+	assert_float_equal(deviation.value, sqrt(375. / 99), 1e-12);
+	for (int i = 0; i < 3; i++)
+	{
+		pe_figure	m;
+		pe_figure	d;
+
+		numbers.value[place[i]] += 1e-4;
+		pe_table_moments(&numbers, place, &m, &d);
+		numbers.value[place[i]] -= 1e-4;
+		by_mean += pow((m.value - mean.value) / 1e-4, 2) * numbers.covariance[place[i] * 5];
+		by_deviation += pow((d.value - deviation.value) / 1e-4, 2) * numbers.covariance[place[i] * 5];
+	}
+	assert_float_equal(mean.error, sqrt(by_mean), 1e-5);
+	assert_float_equal(deviation.error, sqrt(by_deviation), 1e-5);
+	pe_table_moments(&numbers, (int32_t[3]) {3, 1, -1}, &mean, &deviation);
+	assert_true(mean.value == .5 && isnan(deviation.value));
+	/* a variance that may be 0; no rows */
+	numbers.value[2] = 26;
+	pe_table_moments(&numbers, place, &mean, &deviation);
+	assert_true(mean.value == .5 && isnan(deviation.value));
+	numbers.value[3] = 5;
+	pe_table_moments(&numbers, place, &mean, &deviation);
+	assert_true(isnan(mean.value) && isnan(deviation.value));
+	pe_noisy_free(&numbers);
+}
+
 int
 main(void)
 {
@@ -143,6 +221,8 @@ main(void)
 		cmocka_unit_test(means_have_three_digits_of_the_deviation_at_most),
 		cmocka_unit_test(quartiles_have_the_digits_of_their_intervals),
 		cmocka_unit_test(the_error_of_a_percentage_is_that_of_the_delta_method),
+		cmocka_unit_test(sums_and_shares_have_the_covariance_of_their_numbers),
+		cmocka_unit_test(moments_have_errors_by_the_delta_method),
 		cmocka_unit_test(differences_of_means_are_in_deviations),
 		cmocka_unit_test(differences_of_levels_are_those_of_yang_and_dalton)
 	};
