@@ -465,7 +465,8 @@ pe_aggregation_next_number(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates are of too many columns"),
-				 errdetail("At most %d columns and formulas can be summed at once. Nothing was charged.", PE_MAX_NUMBERS)));
+				 errdetail("At most %d columns and formulas can be summed at once. Nothing was charged.",
+						   PE_MAX_NUMBERS)));
 	g->number_column[n] = column;
 	return column;
 }

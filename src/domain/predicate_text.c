@@ -356,7 +356,9 @@ join_parts(node *n)
 	n->text = t.canonical;
 }
 
-/* With its text, which has an order and nothing twice; one part is that part.  Its parts that are no sets are settled. */
+/*
+ * With its text, which has an order and nothing twice; one part is that part.  Its parts that are no sets are settled.
+ */
 static node *
 settled(writer *w, node *n)
 {
@@ -393,7 +395,7 @@ connected(writer *w, int32_t step, node *left, node *right)
  * ------------------------------------------------------------------
  */
 
-/* For each step, whether it stands under an odd number of NOT: from the end, where an operator comes before its operands. */
+/* Whether each step stands under an odd number of NOT: from the end, where an operator comes before its operands. */
 static bool *
 find_negated(const pe_predicate *predicate)
 {

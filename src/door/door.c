@@ -818,8 +818,8 @@ tell_charged(const door *d, ErrorData *error)
 		error->context = own != NULL ? own + 1 : NULL;
 	}
 	if (error->detail == NULL)
-		error->detail = psprintf("Charge " INT64_FORMAT " on dataset \"%s\" stands, and no answer was stored: to ask again "
-								 "is charged again.", d->reply->charge_id, d->visit->dataset->name);
+		error->detail = psprintf("Charge " INT64_FORMAT " on dataset \"%s\" stands, and no answer was stored: to "
+								 "ask again is charged again.", d->reply->charge_id, d->visit->dataset->name);
 }
 
 /* Charges and reads; false if the rows could not be read. */
