@@ -944,7 +944,7 @@ static double
 checked_fraction(const translation *t, Datum value, bool isnull)
 {
 	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
-		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name),
+		pe_refuse_translation(psprintf("%s of a fraction that is not above 0 and below 1", t->name),
 							  "min and max tell the declared bounds.");
 	return DatumGetFloat8(value);
 }
