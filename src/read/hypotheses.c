@@ -96,7 +96,8 @@ read_counts(look *l)
 
 	if (!l->has_counts)
 		refuse_lack(l, "counts of all rows", psprintf("dp.histogram or dp.measure with attributes => %s does, and so "
-													  "does dp.aggregate with count(*) by these.", names_literal(l->h)));
+													  "does dp.aggregate with count(*) by these.",
+													  names_literal(l->h)));
 	initStringInfo(&text);
 	for (int i = 0; i < l->h->attributes; i++)
 	{
