@@ -517,12 +517,12 @@ find_text(pe_dataset *dataset, const char *name, pe_column **column)
 {
 	char	   *one = pstrdup(name);
 	int			count = 1;
-	int			open = 0;
+	int			opens = 0;
+	pe_column  *open = palloc(sizeof(*open));
+	pe_column  *declared = pe_columns_find(dataset, &one, &count, open, &opens);
 
-	*column = pe_open_columns_take(dataset, &one, &count, &open);
-	if (open == 0)
-		*column = pe_columns_find(dataset, &one, &count);
-	return open + count > 0;
+	*column = opens > 0 ? open : declared;
+	return opens + count > 0;
 }
 
 /* Whether the owner has opened it: else nobody may look for what its values have in common. */
