@@ -698,7 +698,8 @@ tell_longer(pe_sight *s, const pe_public_open *column, int most)
 
 	if (bytes > PE_KEY_MOST && most > PE_KEY_MOST / 4 && !pe_sight_is_told(s, psprintf("length of %s", column->name)))
 		ereport(NOTICE,
-				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST, most),
+				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST,
+						most),
 				 errhint("least(length(%s), %d) has the same value in every row.", quote_identifier(column->name),
 						 PE_KEY_MOST / 4)));
 }
