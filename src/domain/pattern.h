@@ -37,7 +37,7 @@ typedef struct pe_pattern
 	uint64_t	any;			/* elements that are any character: bit j is the element behind state j */
 	uint64_t	gap;			/* states behind which any text may stand */
 	uint64_t	enter[256];		/* states that a byte may lead into */
-	uint64_t	stay[2];		/* states that a byte leaves as they are: if it begins a character, if it continues one */
+	uint64_t	stay[2];		/* states that a byte leaves as they are if it begins a character or continues one */
 } pe_pattern;
 
 typedef enum pe_pattern_status
