@@ -164,6 +164,40 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT count(*) FROM dp.synthesize('groups', '{g}', 'shown_to_owner', rho => 1000);
 SELECT g, about(count(*)) FROM shown_to_owner GROUP BY 1 ORDER BY 1;
 
+-- Rows that the predicate rules out are not drawn, of one attribute or of several together, in both forms and methods
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE few_of (e int, h text, t int);
+INSERT INTO few_of SELECT i % 5, chr(120 + i / 5 % 2), i % 20 FROM generate_series(0, 599) i;
+SELECT dp.create_dataset('few_of', 'few_of', 90000);
+SELECT dp.add_attribute('few_of', 'e', '{0,1,2,3,4}'), dp.add_attribute('few_of', 'h', '{x,y}'), dp.add_attribute('few_of', 't', 0, 20, 4);
+SELECT dp.grant_budget('few_of', 'regress_ann', 30000);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT release FROM dp.histogram('few_of', '{e,h,t}', rho => .01, predicate => 'h = ''x''') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_1', 100);
+SELECT release FROM dp.histogram('few_of', '{e,h,t}', rho => 100, predicate => 'h = ''x'' OR t < 10') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_2', 100);
+SELECT release FROM dp.measure('few_of', '{e,h}', 'marginals(1)', rho => .01, predicate => 'h = ''x'' AND t < 10 OR e = 2') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_3', 100);
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_4', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h}', 'few_5', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10 OR e = 2');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_6', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10', method => 'full');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_7', rho => .01, rows => 100, predicate => 'h <> ''x'' AND t >= 10 OR e = 2', method => 'full');
+SELECT max(release) AS few FROM dp.charges WHERE dataset = 'few_of' \gset
+SELECT count(*) FROM dp.synthesize(:few, 'few_8', 100);
+SELECT i, n, out FROM (SELECT 1 AS i, count(*) AS n, count(*) FILTER (WHERE h = 'y') AS out FROM few_1
+  UNION ALL SELECT 2, count(*), count(*) FILTER (WHERE h = 'y' AND t >= 10) FROM few_2
+  UNION ALL SELECT 3, count(*), count(*) FILTER (WHERE h = 'y' AND e <> 2) FROM few_3
+  UNION ALL SELECT 4, count(*), count(*) FILTER (WHERE h = 'y' OR t >= 10) FROM few_4
+  UNION ALL SELECT 5, count(*), count(*) FILTER (WHERE h = 'y' AND e <> 2) FROM few_5
+  UNION ALL SELECT 6, count(*), count(*) FILTER (WHERE h = 'y' OR t >= 10) FROM few_6
+  UNION ALL SELECT 7, count(*), count(*) FILTER (WHERE e <> 2 AND (h = 'x' OR t < 10)) FROM few_7
+  UNION ALL SELECT 8, count(*), count(*) FILTER (WHERE e <> 2 AND (h = 'x' OR t < 10)) FROM few_8) d ORDER BY i;
+-- At a high cost the tables of what is left are the data's; a predicate that is never true is not paid for
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_9', rho => 1e3, predicate => 'h = ''x'' AND t < 10');
+SELECT e, h, about(count(*)) FROM few_9 GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e,h}', 't', rho => 1, predicate => 'h = ''x'' AND h = ''y''')$$);
+SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused(text), about(bigint);

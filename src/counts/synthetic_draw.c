@@ -511,10 +511,15 @@ static void
 round_one(drawing *d, int a)
 {
 	const pe_classing *classing = &d->model->classing[a];
+	const bool *possible = d->model->possible[a];
+	double	   *even = pe_alloc(classing->cells, sizeof(double));
 
+	for (int32_t i = 0; i < classing->cells; i++)
+		even[i] = possible == NULL || possible[i];
 	d->count[a] = pe_alloc(classing->cells, sizeof(int32_t));
 	d->class_count[a] = pe_alloc(classing->classes, sizeof(int32_t));
-	pe_round_table(d->stream, classing->cells, d->model->one[a], d->rows, d->count[a]);
+	pe_round_table(d->stream, classing->cells, d->model->total > 0 ? d->model->one[a] : even, d->rows, d->count[a]);
+	pe_free(even);
 	for (int32_t i = 0; i < classing->cells; i++)
 		d->class_count[a][classing->class_of[i]] += d->count[a][i];
 }
@@ -622,6 +627,7 @@ pe_synthetic_free(pe_synthetic *model)
 		pe_free(model->classing[a].class_of);
 		pe_free(model->one[a]);
 		pe_free(model->margin[a]);
+		pe_free(model->filled[a]);
 		pe_free(model->table[a]);
 	}
 	pe_free(model->joint);

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
@@ -218,6 +219,49 @@ draw_cells(filling *f)
 	pe_synthetic_draw(&t->model, &t->stream, rows, f->cell);
 }
 
+/* Rows that the predicate rules out become others, drawn by chance; where all are ruled out there is none. */
+static void
+replace_excluded(filling *f)
+{
+	pe_synthetic_table *t = f->table;
+	int32		rows = (int32) t->rows;
+	int32	   *kept;
+	int32		count = 0;
+
+	if (t->predicate == NULL || t->whole)
+		return;
+	pe_check_memory((size_t) rows * sizeof(*kept));
+	kept = pe_alloc(Max(rows, 1), sizeof(*kept));
+	for (int32 row = 0; row < rows; row++)
+	{
+		int32		coordinate[PE_MAX_ATTRIBUTES];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int a = 0; a < t->domain->attributes; a++)
+			coordinate[a] = f->cell[a][row];
+		kept[row] = pe_predicate_may_select(t->predicate, coordinate, t->domain->attributes) ? row : -1;
+	}
+	for (int32 row = 0; row < rows; row++)
+		if (kept[row] >= 0)
+			kept[count++] = row;
+	for (int32 row = 0, next = 0; row < rows && count > 0; row++)
+	{
+		int32		from;
+
+		if (next < count && kept[next] == row)
+		{
+			next++;
+			continue;
+		}
+		from = kept[pe_stream_below(&t->stream, count)];
+		for (int a = 0; a < t->domain->attributes; a++)
+			f->cell[a][row] = f->cell[a][from];
+	}
+	if (count == 0)
+		t->rows = 0;
+	pe_free(kept);
+}
+
 static void
 draw_units(filling *f)
 {
@@ -255,6 +299,7 @@ pe_synthetic_make_table(pe_synthetic_table *t)
 	if (t->rows < 0)
 		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
 	draw_cells(f);
+	replace_excluded(f);
 	draw_units(f);
 
 	pe_target_begin(&t->target, &confinement);
