@@ -57,11 +57,20 @@ pe_stream_normal(pe_stream *stream)
 	return radius * cos(2 * 3.14159265358979323846 * pe_stream_unit(stream));
 }
 
+/* Polls now and then, in what goes over rows. */
+static void
+poll_at(int32_t row)
+{
+	if ((row & 0xffff) == 0)
+		pe_poll();
+}
+
 static void
 shuffle(pe_stream *stream, int32_t count, int32_t *x)
 {
 	for (int32_t i = count - 1; i > 0; i--)
 	{
+		poll_at(i);
 		int32_t		j = (int32_t) pe_stream_below(stream, (uint64_t) i + 1);
 		int32_t		kept = x[i];
 
@@ -359,7 +368,10 @@ sort_rows(drawing *d, int a)
 		start[c + 1] = start[c] + d->class_count[a][c];
 	memcpy(next, start, classes * sizeof(int32_t));
 	for (int32_t row = 0; row < d->rows; row++)
+	{
+		poll_at(row);
 		d->by_class[next[d->class[a][row]]++] = row;
+	}
 	pe_free(next);
 	return start;
 }
@@ -377,7 +389,10 @@ give_values(drawing *d, int32_t from, int32_t values, const int32_t *count, int3
 	shuffle(d->stream, all, rows);
 	for (int32_t v = 0; v < values; v++)
 		for (int32_t i = 0; i < count[v]; i++)
+		{
+			poll_at(given);
 			to[rows[given++]] = v;
+		}
 }
 
 static void
@@ -453,7 +468,10 @@ draw_next(drawing *d, int a, int32_t groups, int32_t *group, int64_t *prefix)
 	}
 	pe_round_pair(d->stream, groups, classes, table, size, d->class_count[a], count);
 	for (int32_t row = 0; row < d->rows; row++)
+	{
+		poll_at(row);
 		d->by_class[start[group[row]]++] = row;
+	}
 	for (int32_t g = 0; g < groups; g++)
 	{
 		const int32_t *of_group = count + (size_t) g * classes;
@@ -503,7 +521,10 @@ draw_cells(drawing *d, int a, int32_t *cell)
 		shuffle(d->stream, start[c + 1] - start[c], d->by_class + start[c]);
 	for (int32_t i = 0; i < classing->cells; i++)
 		for (int32_t n = 0; n < d->count[a][i]; n++)
+		{
+			poll_at(n);
 			cell[d->by_class[start[classing->class_of[i]]++]] = i;
+		}
 	pe_free(start);
 }
 
