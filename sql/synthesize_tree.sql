@@ -198,6 +198,28 @@ SELECT e, h, about(count(*)) FROM few_9 GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT refused($$SELECT dp.synthesize('few_of', '{e,h}', 't', rho => 1, predicate => 'h = ''x'' AND h = ''y''')$$);
 SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
 
+-- What fails for the table fails before the charge; the same columns keep what is on the table
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e,h}', 't', rho => 2, rows => 2147483647)$$);
+SELECT rows FROM dp.synthesize(:few, 'kept', 10);
+CREATE INDEX kept_h ON kept (h);
+GRANT SELECT ON kept TO regress_bob;
+CREATE VIEW on_kept AS SELECT h FROM kept;
+SELECT rows FROM dp.synthesize(:few, 'kept', 20, replace => true);
+SELECT count(*), has_table_privilege('regress_bob', 'kept', 'SELECT'), to_regclass('kept_h') FROM on_kept GROUP BY 2, 3;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+DROP VIEW on_kept;
+BEGIN;
+DECLARE open_one CURSOR FOR SELECT * FROM kept;
+FETCH 1 FROM open_one \gset kept_
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+ROLLBACK;
+SELECT dp.create_dataset('of_kept', 'kept', 10);
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
+SELECT rows > 400 AS many FROM dp.synthesize('few_of', '{e}', 'few_1', rho => 2, replace => true);
+SELECT columns FROM (SELECT string_agg(attname, ',') AS columns FROM pg_attribute WHERE attrelid = 'few_1'::regclass AND attnum > 0) c;
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused(text), about(bigint);

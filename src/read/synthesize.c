@@ -456,6 +456,7 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	take_release(t);
 	find_units(fcinfo, ARG_UNIT, ARG_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
+	pe_synthetic_clear(t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
 	return (Datum) 0;
@@ -552,6 +553,9 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	find_units(fcinfo, ASK_UNIT, ASK_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
 	check_types(c->columns, c->call.request.attributes);
+	t->column = c->columns;
+	t->domain = c->domain;
+	pe_synthetic_clear(t);
 	pe_synthetic_answer(c);
 	t->release = c->call.reply.release_id;
 	if (c->full)
@@ -559,8 +563,6 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	else
 	{
 		t->version = c->asked.version;
-		t->column = c->columns;
-		t->domain = c->domain;
 		t->predicate = c->selection;
 		memcpy(t->possible, c->possible, sizeof(t->possible));
 		take_tree(t, c->call.reply.value, c->call.reply.values, c->root);

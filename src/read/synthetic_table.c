@@ -207,13 +207,30 @@ pe_synthetic_check_rows(int64 rows)
 				 errhint("Give a number from 0 to %d, or NULL for as many as the release has.", PG_INT32_MAX)));
 }
 
+/* Numbers of a row's cells and its unit, its place in the order of drawing, and its group of a joint table. */
+static void
+check_rows_memory(const pe_synthetic_table *t)
+{
+	size_t		row = (t->domain->attributes + 3) * sizeof(int32) + sizeof(int64) +
+		(t->most > 0 ? sizeof(int32) + sizeof(int64) : 0);
+	size_t		bytes = (size_t) t->rows * row;
+
+	if (bytes / 1024 > (size_t) pe_max_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg(INT64_FORMAT " rows need %zu kB, more than pg_epsilon.max_memory", t->rows, bytes / 1024),
+				 errhint("Ask for at most %zu rows: rows => %zu; or let a superuser raise pg_epsilon.max_memory.",
+						 pe_max_memory * (size_t) 1024 / row, pe_max_memory * (size_t) 1024 / row)));
+	pe_check_memory(bytes);
+}
+
 static void
 draw_cells(filling *f)
 {
 	pe_synthetic_table *t = f->table;
 	int32		rows = (int32) t->rows;
 
-	pe_check_memory((size_t) rows * t->model.attributes * sizeof(int32) + pe_synthetic_draw_memory(&t->model, rows));
+	pe_check_memory(pe_synthetic_draw_memory(&t->model, 0));
 	for (int a = 0; a < t->model.attributes; a++)
 		f->cell[a] = pe_alloc(Max(rows, 1), sizeof(int32));
 	pe_synthetic_draw(&t->model, &t->stream, rows, f->cell);
@@ -230,7 +247,6 @@ replace_excluded(filling *f)
 
 	if (t->predicate == NULL || t->whole)
 		return;
-	pe_check_memory((size_t) rows * sizeof(*kept));
 	kept = pe_alloc(Max(rows, 1), sizeof(*kept));
 	for (int32 row = 0; row < rows; row++)
 	{
@@ -269,7 +285,6 @@ draw_units(filling *f)
 
 	if (f->unit_column < 0)
 		return;
-	pe_check_memory((size_t) t->rows * (sizeof(int64) + sizeof(int32)) + t->most * sizeof(int32));
 	f->unit = pe_alloc(Max(t->rows, 1), sizeof(int64));
 	pe_synthetic_units(&t->stream, (int32) t->rows, t->most, t->units, f->unit);
 }
@@ -285,25 +300,50 @@ comment_on(const pe_synthetic_table *t)
 					t->sizes != 0 ? psprintf("; rows of a unit as in release " INT64_FORMAT, t->sizes) : "");
 }
 
-void
-pe_synthetic_make_table(pe_synthetic_table *t)
+static filling *
+begin_filling(pe_synthetic_table *t)
 {
 	filling    *f = palloc0(sizeof(*f));
-	pe_confinement confinement;
 
 	f->table = t;
 	for (int a = 0; a < t->domain->attributes; a++)
 		add_attribute(f, a);
 	f->unit_column = t->most > 0 ? pe_published_add(&f->columns, t->dataset->unit, "", INT8OID) : -1;
 	pe_published_place(&f->columns, 0, f->columns.columns);
+	return f;
+}
+
+void
+pe_synthetic_clear(pe_synthetic_table *t)
+{
+	pe_confinement confinement;
+
+	if (t->rows >= 0)
+		check_rows_memory(t);
+	if (!OidIsValid(t->target.relation) || pe_published_has(&begin_filling(t)->columns, t->target.relation))
+		return;
+	pe_target_begin(&t->target, &confinement);
+	pe_target_drop(&t->target);
+	pe_target_end(&confinement);
+}
+
+void
+pe_synthetic_make_table(pe_synthetic_table *t)
+{
+	filling    *f = begin_filling(t);
+	pe_confinement confinement;
+
 	if (t->rows < 0)
+	{
 		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
+		check_rows_memory(t);
+	}
 	draw_cells(f);
 	replace_excluded(f);
 	draw_units(f);
 
 	pe_target_begin(&t->target, &confinement);
-	pe_target_create(&t->target, pe_published_list(&f->columns, NULL));
+	pe_published_make(&f->columns, &t->target, NULL);
 	pe_target_insert(&t->target, (int32) t->rows, make_row, f);
 	pe_target_finish(&t->target, comment_on(t));
 	pe_target_end(&confinement);

@@ -48,7 +48,13 @@ typedef struct pe_synthetic_table
 /* 22023 unless rows can be asked for. */
 extern void pe_synthetic_check_rows(int64 rows);
 
-/* Makes the table that target has found, and fills it; rows is then how many. */
+/*
+ * Before anything is paid: refuses what is known to fail, and drops a table that is there with other columns.  Needs
+ * target, dataset, column, domain, rows and most.  Errors: 53200 too many rows; those of pe_target_drop.
+ */
+extern void pe_synthetic_clear(pe_synthetic_table *table);
+
+/* Makes or empties the table that target has found, and fills it; rows is then how many. */
 extern void pe_synthetic_make_table(pe_synthetic_table *table);
 
 /* A row for the SQL functions: target, rows, release, edges. */
