@@ -220,6 +220,28 @@ SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
 SELECT rows > 400 AS many FROM dp.synthesize('few_of', '{e}', 'few_1', rho => 2, replace => true);
 SELECT columns FROM (SELECT string_agg(attname, ',') AS columns FROM pg_attribute WHERE attrelid = 'few_1'::regclass AND attnum > 0) c;
 
+-- No rows, no columns, no release
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE empty_of AS SELECT NULL::int AS x FROM generate_series(1, 50);
+CREATE TABLE public_of AS SELECT i % 2 AS x FROM generate_series(1, 50) i;
+GRANT SELECT ON public_of TO PUBLIC;
+SELECT dp.create_dataset('empty_of', 'empty_of', 90000);
+SELECT dp.add_attribute('empty_of', 'x', '{0,1}'), dp.set_example('empty_of', 'public_of');
+SELECT dp.grant_budget('empty_of', 'regress_ann', 30000);
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = notice;
+\set VERBOSITY default
+SELECT rows FROM dp.synthesize('empty_of', 'x', 'empty_made', rho => 1e4);
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SELECT dp.measure('empty_of', '{}', 'total', rho => 1) IS NOT NULL AS measured;
+SELECT max(release) AS total FROM dp.charges WHERE dataset = 'empty_of' \gset
+SELECT refused('SELECT dp.synthesize(' || :total || ', ''t'')') ~ '^22023: release \d+ has no attribute that rows could have\n    HINT: Take a release with groups.$' AS no_attribute;
+SET pg_epsilon.rehearse = on;
+SELECT release, rows > 40 AS many FROM dp.synthesize('empty_of', 'x', 'rehearsed', rho => 1e4);
+RESET pg_epsilon.rehearse;
+SELECT obj_description('rehearsed'::regclass);
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused(text), about(bigint);

@@ -433,6 +433,11 @@ take_release(pe_synthetic_table *t)
 	}
 	take_predicate(r, t);
 	PE_END_UNDONE();
+	if (r->domain->attributes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " has no attribute that rows could have", t->release),
+				 errhint("Take a release with groups.")));
 	t->dataset = r->dataset;
 	t->version = r->version;
 	t->column = r->columns;

@@ -292,11 +292,14 @@ draw_units(filling *f)
 static char *
 comment_on(const pe_synthetic_table *t)
 {
-	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
-					"version %d of its data; %s%s; no row is anybody, and what is computed from them has no known "
-					"error",
-					t->release, t->dataset->name, t->version,
-					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows",
+	const char *source = t->release != 0
+		? psprintf("release " INT64_FORMAT " of dataset \"%s\", version %d of its data; %s", t->release,
+				   t->dataset->name, t->version, pe_charge_text(t->release))
+		: psprintf("a rehearsal of dataset \"%s\", of public rows", t->dataset->name);
+
+	return psprintf("synthetic, by dp.synthesize: rows drawn from %s%s; no row is anybody, and what is computed from "
+					"them has no known error",
+					source,
 					t->sizes != 0 ? psprintf("; rows of a unit as in release " INT64_FORMAT, t->sizes) : "");
 }
 
@@ -337,6 +340,11 @@ pe_synthetic_make_table(pe_synthetic_table *t)
 	{
 		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
 		check_rows_memory(t);
+		if (t->rows == 0)
+			ereport(NOTICE,
+					(errmsg("the table has no rows"),
+					 errdetail("With its noise the release counts none, as where all rows have a NULL that is "
+							   "dropped.")));
 	}
 	draw_cells(f);
 	replace_excluded(f);
@@ -391,6 +399,7 @@ make_result(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = CStringGetTextDatum(t->target.qualified);
 	values[1] = Int64GetDatum(t->rows);
 	values[2] = Int64GetDatum(t->release);
+	nulls[2] = t->release == 0;
 	values[3] = edges_of(t);
 }
 
