@@ -38,8 +38,8 @@ SET search_path = shop;
 CREATE TABLE customers (customer_id int PRIMARY KEY, country text NOT NULL, tier int, ref int);
 CREATE TABLE dates (day int PRIMARY KEY, month text NOT NULL);
 CREATE TABLE orders (order_id int PRIMARY KEY, customer_id int NOT NULL REFERENCES customers, status text NOT NULL, placed int NOT NULL REFERENCES dates, sent int REFERENCES dates);
-CREATE TABLE products (product_id int PRIMARY KEY, category text NOT NULL);
-CREATE TABLE lines (order_id int NOT NULL REFERENCES orders, product_id int, quantity int NOT NULL, tier int);
+CREATE TABLE products (product_id int PRIMARY KEY, category text NOT NULL, noted date);
+CREATE TABLE lines (order_id int NOT NULL REFERENCES orders, product_id int, quantity int NOT NULL, tier int, noted date);
 INSERT INTO dates SELECT i, (ARRAY['jan', 'feb', 'mar'])[1 + i / 10] FROM generate_series(0, 29) i;
 INSERT INTO customers SELECT i, (ARRAY['AT', 'DE', 'FR'])[1 + i % 3], nullif(i % 4, 3), i % 9 FROM generate_series(1, 60) i;
 INSERT INTO orders SELECT i, 1 + i % 50, (ARRAY['open', 'paid'])[1 + i % 7 % 2], i % 30, CASE WHEN i % 3 > 0 THEN i * 7 % 30 END FROM generate_series(1, 100) i;
@@ -411,6 +411,10 @@ SELECT dp.add_attribute('trips', 'land', '{north,south}', nulls => 'cell'), dp.a
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.expose_tables('trips', 'looks');
 SELECT ask('SELECT land, count(*) FROM views JOIN brands USING (brand_id) JOIN lands USING (land_id) GROUP BY land', 'looks');
+-- NATURAL JOIN of base tables that have a column in common which is not exposed
+SELECT ask('SELECT count(*) FROM lines NATURAL JOIN orders NATURAL JOIN customers');
+SELECT ask('SELECT count(*) FROM lines NATURAL LEFT JOIN products');
+SELECT ask('SELECT count(*) FROM orders JOIN lines USING (order_id) NATURAL LEFT JOIN products');
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.drop_dataset(d) FROM unnest(ARRAY['orders', 'facts', 'paid', 'found', 'visits', 'trips', 'looks']) d;
 SELECT dp.drop_dataset('shipping'), dp.drop_dataset('sales');

@@ -98,7 +98,7 @@ SELECT agrees($$sex = 'f' AND age < 30$$), agrees($$sex = 'f' OR age < 30$$), ag
 SELECT counts('sex', $$sex <> 'f'$$), counts('sex', $$age < 30$$), counts('{sex,grade}', $$sex = 'f' OR grade = 'low'$$, 'identity(sex) * identity(grade)') AS both, counts('{sex,grade}', $$NOT (sex = 'f' AND smokes)$$, 'identity(grade)') AS marginal;
 SELECT coalesce(sex, '-') AS sex, count(*) FILTER (WHERE sex <> 'f') AS a, count(*) FILTER (WHERE age < 30) AS b FROM p GROUP BY 1 ORDER BY 1;
 -- cells that the predicate rules out are known to be empty
-SELECT max(release) AS release FROM dp.releases WHERE predicate = $$sex = 'f' OR grade = 'low'$$ \gset
+SELECT max(release) AS release FROM dp.releases WHERE predicate = $$grade = 'low' OR sex = 'f'$$ \gset
 SELECT cell, label, round(estimate::numeric) AS estimate, stderr > 0 AS noisy FROM dp.cells(:release) ORDER BY cell;
 SELECT cells, queries, rho FROM dp.quote('p', '{sex,grade}', rho => 1, predicate => $$age < 30$$);
 SELECT count(*), count(DISTINCT stderr) FROM dp.quote_queries('p', '{sex,grade}', rho => 1, predicate => $$age < 30$$);
@@ -117,7 +117,7 @@ SELECT release AS first FROM dp.histogram('p', 'one', rho => 0.5, predicate => $
 SELECT release = :first AS replay FROM dp.histogram('p', 'one', rho => 0.5, predicate => $$ SEX = 'f' AND (30 > Age OR "smokes") $$);
 SELECT release = :first AS replay FROM dp.histogram('p', 'one', rho => 0.5, predicate => $$((sex = 'f') AND (age < 3e1 OR smokes))$$);
 SELECT replay FROM dp.quote('p', 'one', rho => 0.5, predicate => $$(sex = 'f') AND (age < 30.0 OR smokes)$$);
--- another order, another predicate, none: other requests
+-- another order is the same request; another predicate, or none, is another
 SELECT release = :first AS replay FROM dp.histogram('p', 'one', rho => 0.5, predicate => $$(age < 30 OR smokes) AND sex = 'f'$$);
 SELECT release = :first AS replay FROM dp.histogram('p', 'one', rho => 0.5, predicate => $$sex = 'f' AND (age < 40 OR smokes)$$);
 SELECT release = :first AS replay FROM dp.histogram('p', 'one', rho => 0.5);
@@ -201,8 +201,27 @@ SELECT count(*) FROM dp.histogram('p', 'one', rho => 1, predicate => 'k = 1', bu
 ROLLBACK;
 RESET SESSION AUTHORIZATION;
 SELECT count(*) - :charges - 1 AS charged FROM dp_ledger.charge;
+-- The same rows in other words are one release: spellings, releases and charges.
+SELECT max(id) AS before FROM dp_ledger.charge \gset
+SET SESSION AUTHORIZATION regress_curator;
+SELECT of, count(*) AS spellings, count(DISTINCT release) AS releases
+  FROM (VALUES (1, 'age >= 20 AND age < 40'), (1, 'age BETWEEN 20 AND 39'), (1, 'age IN CELLS (2-3)'), (1, '40 > age AND NOT age < 20'),
+               (1, 'NOT (age < 20 OR age >= 40)'), (2, 'smokes'), (2, 'smokes = true'), (2, 'NOT smokes = false'), (2, 'smokes IN CELLS (1)'),
+               (3, 'i2 > 2 * age'), (3, '2 * age < i2'), (3, 'NOT i2 <= 2 * age'), (4, 'smokes AND (sex = ''f'' OR i2 = 1)'),
+               (4, '(i2 IN (1) OR sex IN (''f'')) AND smokes'), (4, 'NOT (NOT smokes OR i2 <> 1 AND sex <> ''f'')'),
+               (5, 'smokes OR NOT smokes'), (5, 'smokes IS NOT NULL'), (6, 'sex = ''m'' AND age < 20'), (7, 'sex = ''m'' OR age < 20')) v (of, predicate),
+       dp.histogram('p', '{}', epsilon => 30, predicate => predicate) GROUP BY of ORDER BY of;
+SELECT dp.expose('p', 'public.pv');
+SET pg_epsilon.epsilon = 30;
+SELECT count(*) > 0 AS some FROM pv WHERE age BETWEEN 20 AND 39;
+SELECT count(*) > 0 AS some FROM pv WHERE smokes;
+SELECT count(*) > 0 AS some FROM pv WHERE 2 * age < i2;
+SELECT count(*) > 0 AS some FROM pv WHERE (i2 = 1 OR sex = 'f') AND smokes;
+RESET SESSION AUTHORIZATION;
+SELECT request::jsonb->>'predicate' AS predicate, count(*) AS charges FROM dp_ledger.charge WHERE id > :before
+ GROUP BY 1 ORDER BY (request::jsonb->>'predicate') COLLATE "C";
 
-DROP EXTENSION pg_epsilon;
+DROP EXTENSION pg_epsilon CASCADE;
 DROP FUNCTION counts, agrees, refused;
 DROP OWNED BY regress_curator, regress_ann, regress_bob CASCADE;
 DROP ROLE regress_curator, regress_ann, regress_bob;

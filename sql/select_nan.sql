@@ -31,6 +31,24 @@ SELECT count(*) FILTER (WHERE f >= 40), count(*) FILTER (WHERE f >= 30) FROM rea
 :ask n >= 10;
 SELECT count(*) FILTER (WHERE f >= 10) FROM readings_dp WHERE f < 20;
 
+-- A test of nothing but NaN; of numeric where it names NaN; NULL with a cell of its own, in which NaN is counted
+:ask f = 'NaN';
+:ask f > 1000;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE others AS SELECT f, f::numeric AS m FROM readings;
+SELECT dp.create_dataset('o', 'others', 1e5);
+SELECT dp.add_attribute('o', 'f', 0, 50, bins => 50, last => 'open', nulls => 'cell'), dp.add_attribute('o', 'm', 0, 50, bins => 50, last => 'open');
+SELECT dp.grant_budget('o', 'regress_ann', 5e4);
+SELECT dp.expose('o', 'others_dp', epsilon => 1000);
+GRANT SELECT ON others_dp TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+\set ask 'SELECT count(*) FROM others_dp WHERE'
+:ask f IS NULL;
+:ask f IS NOT NULL;
+:ask f IS NULL OR f >= 40;
+:ask m = 'NaN';
+:ask m >= 40;
+
 RESET SESSION AUTHORIZATION;
 DROP OWNED BY regress_curator, regress_ann;
 DROP EXTENSION pg_epsilon CASCADE;

@@ -140,7 +140,7 @@ SELECT dp.set_min_count('patients', 100);
 SET SESSION AUTHORIZATION regress_ann;
 SET client_min_messages = notice;
 SELECT attribute, level, overall, groups FROM dp.table_one((SELECT min(release) FROM got), 'sex', '{smokes}');
-SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd, p_value < 0.05 AS differs FROM dp.table_one(:tables, 'sex');
+SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd, p_value < 0.05 AS differs FROM dp.table_one(:tables, 'sex') WHERE level IS DISTINCT FROM '(missing)';
 SELECT attribute, level, pg_temp.counts(overall) AS overall, pg_temp.counts(groups::text) AS groups, round(smd::numeric, 1) AS smd FROM dp.table_one(:groups, 'sex', '{age}') WHERE level IS DISTINCT FROM 'mean (SD)';
 SELECT groups->>'F' <> '–' AS f, groups->>'X' AS x FROM dp.table_one(:groups, 'sex', '{age}') WHERE level = 'mean (SD)';
 SET client_min_messages = warning;

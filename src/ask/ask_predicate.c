@@ -8,9 +8,6 @@
 #include "ask/literals.h"
 #include "ask/ask_predicate.h"
 
-/* The longest text of a predicate, in bytes. */
-#define PREDICATE_SIZE (64 * 1024)
-
 static void
 parse(const char *text, pe_literal_reader *r, pe_predicate *predicate)
 {
@@ -19,10 +16,11 @@ parse(const char *text, pe_literal_reader *r, pe_predicate *predicate)
 	int			names;
 	char	  **name;
 
-	if (strlen(text) > PREDICATE_SIZE)
+	if (strlen(text) > PE_PREDICATE_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the predicate is longer than %d bytes", PREDICATE_SIZE)));
+				 errmsg("the predicate is longer than %d bytes", PE_PREDICATE_SIZE),
+				 errdetail("Nothing was charged.")));
 	r->text = text;
 	source = pe_literals(r);
 	if (pe_predicate_parse(text, &source, predicate, &error))
@@ -33,12 +31,13 @@ parse(const char *text, pe_literal_reader *r, pe_predicate *predicate)
 }
 
 void
-pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, pe_column *columns, int *count,
-					   pe_predicate *predicate)
+pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, bool as_written,
+					   pe_column *columns, int *count, pe_predicate *predicate)
 {
 	struct pe_listed_literal *listed[PE_MAX_ATTRIBUTES] = {NULL};
 	pe_literal_reader r = {
-		.dataset = dataset, .columns = columns, .count = *count, .declared = true, .listed = listed, .compares = true
+		.dataset = dataset, .columns = columns, .count = *count, .declared = true, .listed = listed, .compares = true,
+		.as_written = as_written
 	};
 
 	do
@@ -54,7 +53,7 @@ pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns,
 	char	   *one = (char *) text;
 	pe_predicate *predicate = palloc(sizeof(*predicate));
 
-	pe_predicate_arguments(dataset, &one, 1, columns, count, predicate);
+	pe_predicate_arguments(dataset, &one, 1, false, columns, count, predicate);
 	return predicate;
 }
 

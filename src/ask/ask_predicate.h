@@ -30,9 +30,12 @@
  */
 extern pe_predicate *pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count);
 
-/* Several of one request, each into its place: the levels of an open column are the literals of all texts. */
-extern void pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, pe_column *columns, int *count,
-								   pe_predicate *predicate);
+/*
+ * Several of one request, each into its place: the levels of an open column are the literals of all texts.  as_written:
+ * those of a release, whose canonical texts stay what they are, as an older version wrote them.
+ */
+extern void pe_predicate_arguments(pe_dataset *dataset, char *const *text, int texts, bool as_written,
+								   pe_column *columns, int *count, pe_predicate *predicate);
 
 /*
  * For each cell of the product, whether a row can count there.  22023 if none

@@ -52,7 +52,7 @@ parse_aggregates(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d aggregates are more than can be asked for at once", request->sums.aggregates),
-				 errdetail("At most %d can be.", PE_MAX_AGGREGATES)));
+				 errdetail("At most %d can be. Nothing was charged.", PE_MAX_AGGREGATES)));
 	for (g->aggregates = 0; g->aggregates < request->sums.aggregates; g->aggregates++)
 	{
 		const char *text = request->sums.aggregate[g->aggregates];
@@ -399,9 +399,9 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 				 errmsg("the aggregates have too many conditions"),
 				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.",
 						   PE_MAX_CONDITIONS),
-				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels has one for each value; "
-						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, "
-						 "upper, bins).")));
+				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels, or of an expression, "
+						 "has one for each value. Numbers with bounds and bins, dp.add_attribute(dataset, "
+						 "attribute, lower, upper, bins), and + - * of them have none: x * x, not x ^ 2.")));
 	a->condition = c;
 	if (c < conditions->count)
 		return;
@@ -422,7 +422,8 @@ parse_conditions(pe_aggregation *g)
 		g->where[g->wheres++] = predicate;
 	visit_all(g, list_condition);
 	g->parsed = palloc0((g->wheres + 1) * sizeof(*g->parsed));
-	pe_predicate_arguments(g->asked.dataset, g->where, g->wheres, g->columns, &count, g->parsed);
+	pe_predicate_arguments(g->asked.dataset, g->where, g->wheres, g->stored, g->columns, &count,
+						   g->parsed);
 	g->watched = count - g->groups - g->quantiles;
 	if (predicate != NULL)
 	{
@@ -464,7 +465,8 @@ pe_aggregation_next_number(pe_aggregation *g)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates are of too many columns"),
-				 errdetail("At most %d can be summed at once.", PE_MAX_NUMBERS)));
+				 errdetail("At most %d columns and formulas can be summed at once. Nothing was charged.",
+						   PE_MAX_NUMBERS)));
 	g->number_column[n] = column;
 	return column;
 }

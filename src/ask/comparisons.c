@@ -607,7 +607,7 @@ pe_compared_read(pe_column *to, const pe_column *columns, int count)
 }
 
 static void
-refuse_column(const pe_column *column, const char *what)
+refuse_column(const pe_column *column, const char *what, const char *hint)
 {
 	const pe_column *right = column->compared[1];
 
@@ -616,9 +616,10 @@ refuse_column(const pe_column *column, const char *what)
 			 right != NULL ? errmsg("%s does not compare columns with each other", what)
 			 : errmsg("%s has no LIKE", what),
 			 right != NULL
-			 ? errdetail("The predicate compares \"%s\" and \"%s\".", column->compared[0]->name, right->name)
-			 : errdetail("The predicate has %s.", column->name),
-			 errhint("Counts, sums and averages do: dp.aggregate and SELECT.")));
+			 ? errdetail("The predicate compares \"%s\" and \"%s\". Nothing was charged.",
+						 column->compared[0]->name, right->name)
+			 : errdetail("The predicate has %s. Nothing was charged.", column->name),
+			 errhint("%s", hint)));
 }
 
 void
@@ -626,7 +627,8 @@ pe_refuse_compared_pairs(const pe_column *columns, int count, const char *what)
 {
 	for (int i = 0; i < count; i++)
 		if (columns[i].compared[1] != NULL)
-			refuse_column(&columns[i], what);
+			refuse_column(&columns[i], what,
+						  "In SELECT, write FILTER in place of WHERE: count(*) FILTER (WHERE a < b).");
 }
 
 void
@@ -634,5 +636,5 @@ pe_refuse_compared(const pe_column *columns, int count, const char *what)
 {
 	for (int i = 0; i < count; i++)
 		if (columns[i].compared[0] != NULL)
-			refuse_column(&columns[i], what);
+			refuse_column(&columns[i], what, "Counts, sums and averages do: dp.aggregate and SELECT.");
 }

@@ -300,7 +300,7 @@ pe_literals(pe_literal_reader *reader)
 {
 	return (pe_literal_source) {
 		reader, find_attribute, find_literal, reader->compares ? pe_compared_find : NULL,
-		reader->compares ? pe_matched_find : NULL
+		reader->compares ? pe_matched_find : NULL, reader->as_written
 	};
 }
 

@@ -26,6 +26,7 @@ typedef struct pe_literal_reader
 	 */
 	struct pe_listed_literal **listed;	/* of each of the columns */
 	bool		compares;		/* two attributes may be compared, a text matched: one more column (comparisons.h) */
+	bool		as_written;		/* as in pe_literal_source */
 } pe_literal_reader;
 
 /* Whether a reading has listed literals: the text must be read again, and its open columns have their levels. */

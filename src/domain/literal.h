@@ -76,6 +76,9 @@ typedef struct pe_literal_source
 	 */
 	bool		(*matched) (void *context, const char *name, const pe_literal *pattern, bool folded,
 							pe_declared *found, const char **canonical, pe_text_error *error);
+
+	/* The canonical text keeps the order and the spelling of tests: that of a text which was canonical once. */
+	bool		as_written;
 } pe_literal_source;
 
 /* A literal that was resolved. */

@@ -26,7 +26,7 @@
 enum
 {
 	PE_PATTERN_CHARACTERS = 1,	/* texts are UTF-8 */
-	PE_PATTERN_FOLDED = 2		/* the letters of ASCII are the same in capitals, as ILIKE has them under COLLATE "C" */
+	PE_PATTERN_FOLDED = 2		/* letters of ASCII are the same in capitals, as in ILIKE under COLLATE "C" */
 };
 
 typedef struct pe_pattern
@@ -37,7 +37,7 @@ typedef struct pe_pattern
 	uint64_t	any;			/* elements that are any character: bit j is the element behind state j */
 	uint64_t	gap;			/* states behind which any text may stand */
 	uint64_t	enter[256];		/* states that a byte may lead into */
-	uint64_t	stay[2];		/* states that a byte may leave as they are: one that begins a character, one that continues it */
+	uint64_t	stay[2];		/* states that a byte may leave as they are: one that begins a character, or not */
 } pe_pattern;
 
 typedef enum pe_pattern_status

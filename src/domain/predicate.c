@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "domain/predicate_text.h"
 #include "domain/roll_up.h"
 
 /*
@@ -43,7 +44,12 @@ typedef struct parser
 	int			depth;
 	size_t		tables;			/* bytes of the leaves */
 	int			leaf_room;
+	int			label_room;
 	int			step_room;
+	/* of the next leaf */
+	const char *name;
+	const pe_compared_sides *sides; /* NULL: no comparison of two attributes */
+	pe_leaf_label *label;		/* of each leaf */
 } parser;
 
 /* ------------------------------------------------------------------
@@ -107,6 +113,41 @@ add_step(parser *p, int32_t step)
 	predicate->step[predicate->steps++] = step;
 }
 
+static void
+write_side(pe_text *t, const pe_compared_sides *sides, int side)
+{
+	if (sides->factor[side] != NULL)
+		pe_text_writef(t, "%s * ", sides->factor[side]);
+	pe_text_write_name(t, sides->name[side]);
+	if (side == 1)
+		pe_text_write(t, sides->more);
+}
+
+/* How the leaf that is added last is named. */
+static void
+add_label(parser *p, const pe_declared *attribute)
+{
+	pe_text		left = {.keywords = keywords};
+	pe_text		right = {.keywords = keywords};
+
+	if (p->sides != NULL)
+	{
+		write_side(&left, p->sides, 0);
+		write_side(&right, p->sides, 1);
+	}
+	else
+		pe_text_write_name(&left, p->name);
+	p->label = grown(p->label, p->predicate->leaves, &p->label_room, sizeof(*p->label));
+	p->label[p->predicate->leaves] = (pe_leaf_label) {left.canonical, right.canonical, *attribute};
+}
+
+static void
+free_label(pe_leaf_label *label)
+{
+	pe_free(label->left);
+	pe_free(label->right);
+}
+
 /* A new leaf with FALSE in all cells; NULL, with the error, if the tables become too large. */
 static pe_predicate_leaf *
 add_leaf(parser *p, const pe_declared *attribute, size_t position)
@@ -127,6 +168,7 @@ add_leaf(parser *p, const pe_declared *attribute, size_t position)
 	leaf->attribute = attribute->number;
 	leaf->cells = cells;
 	leaf->truth = pe_alloc((size_t) cells, sizeof(*leaf->truth));
+	add_label(p, attribute);
 	add_step(p, predicate->leaves++);
 	return leaf;
 }
@@ -180,6 +222,7 @@ add_connective(parser *p, int32_t step, const operand *left, const operand *righ
 	p->tables -= (size_t) b->cells;
 	pe_free(b->truth);
 	predicate->leaves--;		/* b is the last leaf, and its step the last */
+	free_label(&p->label[predicate->leaves]);
 	predicate->steps--;
 }
 
@@ -368,6 +411,8 @@ read_name(parser *p, char *name, size_t *start)
 static bool
 find_attribute(parser *p, const char *name, size_t position, pe_declared *attribute)
 {
+	p->name = name;
+	p->sides = NULL;
 	return p->source->attribute(p->source->context, name, attribute) ||
 		pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"",
 					 pe_shown_size(name), name);
@@ -679,20 +724,11 @@ exchange_cells(pe_predicate_leaf *leaf)
 }
 
 static void
-write_side(parser *p, const pe_compared_sides *sides, int side)
-{
-	if (sides->factor[side] != NULL)
-		pe_text_writef(&p->t, "%s * ", sides->factor[side]);
-	pe_text_write_name(&p->t, sides->name[side]);
-}
-
-static void
 write_sides(parser *p, const pe_compared_sides *sides, const char *between)
 {
-	write_side(p, sides, 0);
+	write_side(&p->t, sides, 0);
 	pe_text_writef(&p->t, " %s ", between);
-	write_side(p, sides, 1);
-	pe_text_write(&p->t, sides->more);
+	write_side(&p->t, sides, 1);
 }
 
 /* With the right side, what is asked of the order, and the leaf. */
@@ -714,6 +750,7 @@ parse_right(parser *p, compared *c, pe_literal *more, char **text)
 		return pe_text_unexpected(&p->t, "a comparison");
 	if (!read_right(p, c, more, text) || !find_compared(p, c, &found, &sides, &mirrored))
 		return false;
+	p->sides = &sides;
 	op = mirrored ? pe_op_mirrored(op) : op;
 	write_sides(p, &sides, cells ? "<=>" : !distinct ? operator_text[op]
 				: negated ? "IS NOT DISTINCT FROM" : "IS DISTINCT FROM");
@@ -791,6 +828,9 @@ add_match(parser *p, const char *name, size_t start, const pe_literal *pattern, 
 			p->t.error->position = (int) start;
 		return false;
 	}
+	p->name = name;
+	p->sides = NULL;
+	found.listed = true;		/* its cells have no numbers to be named by */
 	leaf = add_equal(p, &found, start);
 	if (leaf == NULL)
 		return false;
@@ -1001,6 +1041,26 @@ runs(const pe_predicate *predicate)
 	return values == 1;
 }
 
+static void
+free_labels(parser *p)
+{
+	for (int i = 0; i < p->predicate->leaves; i++)
+		free_label(&p->label[i]);
+	pe_free(p->label);
+}
+
+/* The text as it is written, or the one of all that select the same. */
+static char *
+canonical_text(parser *p)
+{
+	char	   *text = p->source->as_written ? NULL : pe_predicate_text(p->predicate, p->label, p->source);
+
+	if (text == NULL)
+		return p->t.canonical;
+	pe_free(p->t.canonical);
+	return text;
+}
+
 bool
 pe_predicate_parse(const char *text, const pe_literal_source *source,
 				   pe_predicate *predicate, pe_text_error *error)
@@ -1018,9 +1078,11 @@ pe_predicate_parse(const char *text, const pe_literal_source *source,
 	{
 		if (!runs(predicate))
 			pe_bug("a predicate was compiled wrongly");
-		predicate->canonical = p.t.canonical;
+		predicate->canonical = canonical_text(&p);
+		free_labels(&p);
 		return true;
 	}
+	free_labels(&p);
 	pe_free(p.t.canonical);
 	pe_predicate_free(predicate);
 	return false;

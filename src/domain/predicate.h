@@ -64,6 +64,9 @@
 
 #include "domain/literal.h"
 
+/* The longest text, in bytes. */
+#define PE_PREDICATE_SIZE (64 * 1024)
+
 /* The deepest nesting of parentheses and NOT. */
 #define PE_PREDICATE_DEPTH 64
 
@@ -100,8 +103,8 @@ typedef struct pe_predicate
 	int			steps;
 	int32_t    *step;
 	/*
-	 * white space, keywords and parentheses in one form, order kept; NULL if it
-	 * was read from bytes
+	 * one text for all that select the same cells (predicate_text.h); where there is none, white
+	 * space, keywords and parentheses in one form, order kept.  NULL if it was read from bytes
 	 */
 	char	   *canonical;
 } pe_predicate;

@@ -803,6 +803,25 @@ report_storage(const door *d, const ErrorData *error)
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
+/*
+ * A cancel, say, after the charge: says that it stands, and leaves out the extension's own statement.  It depends on
+ * no row: the number of the charge and the name of the dataset are the asker's to see before any row is read.
+ */
+static void
+tell_charged(const door *d, ErrorData *error)
+{
+	char	   *own = error->context != NULL ? strstr(error->context, "dp_internal.") : NULL;
+
+	if (own != NULL)
+	{
+		own = strchr(own, '\n');
+		error->context = own != NULL ? own + 1 : NULL;
+	}
+	if (error->detail == NULL)
+		error->detail = psprintf("Charge " INT64_FORMAT " on dataset \"%s\" stands, and no answer was stored: to "
+								 "ask again is charged again.", d->reply->charge_id, d->visit->dataset->name);
+}
+
 /* Charges and reads; false if the rows could not be read. */
 static bool
 visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged)
@@ -832,6 +851,8 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 	}
 	if (*charged && d.reading && storage)
 		report_storage(&d, error);
+	if (*charged)
+		tell_charged(&d, error);
 	ReThrowError(error);
 	pg_unreachable();
 }

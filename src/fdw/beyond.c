@@ -168,7 +168,8 @@ tell_tests(Node *e, void *argument)
 	if (!is_test(e))
 		return expression_tree_walker(e, tell_tests, argument);
 	attributes = pe_sight_tested(q->sight, e);
-	if (bms_membership(attributes) == BMS_SINGLETON && bms_singleton_member(attributes) >= q->sight->declared->attributes)
+	if (bms_membership(attributes) == BMS_SINGLETON &&
+		bms_singleton_member(attributes) >= q->sight->declared->attributes)
 		return false;
 	if (bms_membership(attributes) == BMS_SINGLETON)
 		tell_test(q, e, bms_singleton_member(attributes));

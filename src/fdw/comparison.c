@@ -330,6 +330,15 @@ compare_exactly(pe_sight *s, Node *left, Node *right, pe_compared *c, bool *apar
 	return true;
 }
 
+/* Whether x * g or x + c of one column is computed in double precision, or is a whole number that a double holds. */
+static bool
+is_as_double(const OpExpr *o, const Node *constant)
+{
+	if (o->opresulttype == INT2OID || o->opresulttype == INT4OID)
+		return exprType(constant) == INT2OID || exprType(constant) == INT4OID;
+	return o->opresulttype == FLOAT8OID && exprType(constant) == FLOAT8OID;
+}
+
 /* x, x * g or x + c in double precision. */
 static bool
 float_side(pe_sight *s, Node *e, int *column, double *times, double *plus)
@@ -339,6 +348,7 @@ float_side(pe_sight *s, Node *e, int *column, double *times, double *plus)
 	Node	   *constant;
 	const char *name;
 	bool		isnull;
+	Datum		number;
 	double		value;
 
 	*times = 1;
@@ -346,14 +356,15 @@ float_side(pe_sight *s, Node *e, int *column, double *times, double *plus)
 	*column = pe_sight_column(s, bare);
 	if (IsA(bare, Var))
 		return *column >= 0;
-	if (!IsA(bare, OpExpr) || !is_pinned(o->opno) || o->opresulttype != FLOAT8OID || list_length(o->args) != 2)
+	if (!IsA(bare, OpExpr) || !is_pinned(o->opno) || list_length(o->args) != 2)
 		return false;
 	name = pe_names_operator(s->names, o->opno)->name;
 	constant = pe_sight_is_constant(lsecond(o->args)) ? lsecond(o->args) : linitial(o->args);
 	*column = pe_sight_column(s, constant == lsecond(o->args) ? linitial(o->args) : lsecond(o->args));
-	if (*column < 0 || !pe_sight_is_constant(constant) || exprType(constant) != FLOAT8OID)
+	if (*column < 0 || !pe_sight_is_constant(constant) || !is_as_double(o, constant))
 		return false;
-	value = DatumGetFloat8(pe_sight_constant(s, constant, &isnull));
+	number = pe_sight_constant(s, constant, &isnull);
+	value = isnull ? 0 : pe_number_of_datum(exprType(constant), number);
 	if (strcmp(name, "*") == 0)
 		*times = value;
 	else if (strcmp(name, "+") == 0)
@@ -698,7 +709,8 @@ tell_longer(pe_sight *s, const pe_public_open *column, int most)
 
 	if (bytes > PE_KEY_MOST && most > PE_KEY_MOST / 4 && !pe_sight_is_told(s, psprintf("length of %s", column->name)))
 		ereport(NOTICE,
-				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST, most),
+				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST,
+						most),
 				 errhint("least(length(%s), %d) has the same value in every row.", quote_identifier(column->name),
 						 PE_KEY_MOST / 4)));
 }

@@ -25,7 +25,7 @@ extern void pe_comparison_find_pattern(pe_sight *sight, Node *expression);
 extern void pe_comparison_find_length(pe_sight *sight, Node *expression);
 extern char *pe_comparison_length_text(pe_sight *sight, Node *expression);
 
-/* The condition that an expression of two columns, or LIKE, has this truth; NULL: it is no comparison that rows are asked. */
+/* The condition that an expression of two columns, or LIKE, has this truth; NULL: it is none that rows are asked. */
 extern pe_condition *pe_comparison_condition(pe_sight *sight, Node *expression, pe_truth truth);
 
 /* That a comparison is in these cells, in the language of predicates. */

@@ -213,15 +213,17 @@ is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_c
 	return pe_sight_of_null(s, e, &value, &isnull) && has_truth(truth, value, isnull);
 }
 
-/* NaN counts as NULL, so its rows are left out; not of another test's. */
-static bool
-is_true_for_nan(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within)
+/* NaN counts as NULL, so its rows are left out, or are those of NULL; not of another test's. */
+static void
+tell_nan(pe_sight *s, Node *e, pe_truth truth, int attribute, const bool *cells, const char *what)
 {
+	int32		null = s->declared->attribute[attribute].null;
+	bool		is_counted = null >= 0 && cells[null];
 	bool		isnull;
 	Datum		value;
 
-	return part_of(within, attribute) == NULL && pe_sight_of_nan(s, e, attribute, &value, &isnull) &&
-		has_truth(truth, value, isnull);
+	if (pe_sight_of_nan(s, e, attribute, &value, &isnull) && has_truth(truth, value, isnull) != is_counted)
+		pe_sight_tell_nan(s, attribute, is_counted, what);
 }
 
 typedef enum pe_undeclared
@@ -273,6 +275,15 @@ tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undecl
 		pe_sight_tell_undeclared(s, attribute, what, "can be true");
 }
 
+void
+pe_condition_tell_undeclared(pe_sight *s, Node *e, int attribute, const char *what)
+{
+	pe_undeclared undeclared = of_undeclared(s, e, PE_IS_TRUE, attribute);
+
+	if (undeclared == PE_UNDECLARED_TRUE || undeclared == PE_UNDECLARED_UNKNOWN)
+		pe_sight_tell_undeclared(s, attribute, what, "has a value");
+}
+
 /*
  * The truth on cells that are not left matters to no row.  Where it is no
  * error, it is in the condition: the same test has the same text.
@@ -295,8 +306,8 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	c = pe_condition_cells(s, attribute, cells,
 						   null && (undeclared == PE_UNDECLARED_NONE || undeclared == PE_UNDECLARED_TRUE));
 	tell_dropped(s, c, null, undeclared, attribute, cells, what);
-	if (c->kind != PE_COND_NEVER && is_true_for_nan(s, e, truth, attribute, within))
-		pe_sight_tell_nan(s, attribute, what);
+	if (part_of(within, attribute) == NULL)
+		tell_nan(s, e, truth, attribute, cells, what);
 	return c;
 }
 

@@ -47,6 +47,9 @@ extern pe_condition *pe_condition_cells(const pe_sight *sight, int attribute, co
 extern pe_condition *pe_condition_of(pe_sight *sight, Node *expression, pe_truth truth,
 									 const pe_condition *within, const char *what);
 
+/* NOTICE where a test of an attribute may be true for values that are not declared, whose rows are dropped. */
+extern void pe_condition_tell_undeclared(pe_sight *sight, Node *test, int attribute, const char *what);
+
 /* That all of a list of expressions are true. */
 extern pe_condition *pe_condition_of_list(pe_sight *sight, List *expressions, const char *what);
 

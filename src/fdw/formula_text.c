@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -170,4 +172,123 @@ pe_formula_of(pe_sight *s, Node *e, bool *affine)
 
 	*affine = false;
 	return text != NULL ? pe_formula_canonical(text, affine) : NULL;
+}
+
+/* ------------------------------------------------------------------
+ * Overflow
+ * ------------------------------------------------------------------
+ */
+
+/* What values of an expression lie between, by what is declared; unknown: infinities. */
+typedef struct range
+{
+	double		low;
+	double		high;
+} range;
+
+static const range unknown = {-INFINITY, INFINITY};
+
+static range range_of(pe_sight *s, Node *e, const pe_condition *rows);
+
+static range
+range_of_column(const pe_sight *s, int column, const pe_condition *rows)
+{
+	const pe_public_attribute *a = &s->declared->attribute[column];
+	const bool *left = pe_condition_leaves(rows, column);
+	range		r = {INFINITY, -INFINITY};
+
+	for (int32 i = 0; i < a->ordered; i++)
+		if (left == NULL || left[i])
+		{
+			r.low = Min(r.low, pe_number_of_datum(a->type, a->low[i]));
+			r.high = Max(r.high, pe_number_of_datum(a->type, a->high[i]));
+		}
+	return r.low <= r.high ? r : (range) {0, 0};	/* no row has a value */
+}
+
+static range
+product_of(range a, range b)
+{
+	double		end[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+	range		r = {end[0], end[0]};
+
+	for (int i = 1; i < 4; i++)
+		r = (range) {Min(r.low, end[i]), Max(r.high, end[i])};
+	return r;
+}
+
+/* The least value of a type of whole numbers, which goes to -(least + 1); of others -infinity. */
+static double
+least_of_type(Oid type)
+{
+	return type == INT2OID ? -0x1p15 : type == INT4OID ? -0x1p31 : type == INT8OID ? -0x1p63 : -INFINITY;
+}
+
+static void
+check_type(Oid type, range r)
+{
+	double		least = least_of_type(type);
+
+	if (!isfinite(r.low) || !isfinite(r.high) || (r.low >= least && r.high < -least))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("%s out of range", format_type_be(type)),
+			 errdetail("By the declared bounds, a value lies between %.15g and %.15g. Nothing was charged.",
+					   r.low, r.high),
+			 errhint("Cast a column to a wider type, as in x::%s.", type == INT8OID ? "numeric" : "bigint")));
+}
+
+static range
+range_of_operator(pe_sight *s, const OpExpr *o, const pe_condition *rows)
+{
+	const pe_named_operator *operator = pe_names_operator(s->names, o->opno);
+	range		left = range_of(s, linitial(o->args), rows);
+	range		right = list_length(o->args) == 2 ? range_of(s, lsecond(o->args), rows) : left;
+	range		r = unknown;
+
+	if (!operator->builtin || !pe_type_is_number(o->opresulttype) || strlen(operator->name) != 1 ||
+		!isfinite(left.low) || !isfinite(left.high) || !isfinite(right.low) || !isfinite(right.high))
+		return unknown;
+	if (*operator->name == '-')
+		r = list_length(o->args) == 1 ? (range) {0 - left.high, 0 - left.low}
+			: (range) {left.low - right.high, left.high - right.low};
+	else if (*operator->name == '+')
+		r = list_length(o->args) == 1 ? left : (range) {left.low + right.low, left.high + right.high};
+	else if (*operator->name == '*')
+		r = product_of(left, right);
+	check_type(o->opresulttype, r);
+	return r;
+}
+
+static range
+range_of(pe_sight *s, Node *e, const pe_condition *rows)
+{
+	bool		isnull;
+	Datum		value;
+	double		number;
+	int			column;
+
+	check_stack_depth();
+	e = pe_sight_bare(s, e);
+	column = IsA(e, Var) ? pe_sight_column(s, e) : -1;
+	if (pe_sight_is_constant(e) && pe_type_is_number(exprType(e)))
+	{
+		value = pe_sight_constant(s, e, &isnull);
+		number = isnull ? INFINITY : pe_number_of_datum(exprType(e), value);
+		return (range) {number, number};
+	}
+	if (column >= 0 && s->declared->attribute[column].numbers)
+		return range_of_column(s, column, rows);
+	if (IsA(e, OpExpr))
+		return range_of_operator(s, (OpExpr *) e, rows);
+	if (IsA(e, FuncExpr) && cast_text(s, (FuncExpr *) e) != NULL)
+		return range_of(s, linitial(((FuncExpr *) e)->args), rows);
+	return unknown;
+}
+
+void
+pe_formula_check_range(pe_sight *s, Node *e, const pe_condition *rows)
+{
+	(void) range_of(s, e, rows);
 }

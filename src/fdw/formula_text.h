@@ -10,6 +10,7 @@
 #ifndef PE_FDW_FORMULA_TEXT_H
 #define PE_FDW_FORMULA_TEXT_H
 
+#include "fdw/condition.h"
 #include "fdw/sight.h"
 
 /*
@@ -17,5 +18,11 @@
  * column that is neither multiplied with itself nor in coalesce.
  */
 extern char *pe_formula_of(pe_sight *sight, Node *expression, bool *affine);
+
+/*
+ * 22003 where whole numbers of an expression may be beyond their type by the bounds that are declared, on the cells
+ * that `rows` leaves: the answer has no limit, and PostgreSQL's row has.
+ */
+extern void pe_formula_check_range(pe_sight *sight, Node *expression, const pe_condition *rows);
 
 #endif

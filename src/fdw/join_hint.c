@@ -6,6 +6,7 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -87,7 +88,18 @@ table_text(const pe_join_question *q, int table)
 	return dot != NULL && strcmp(dot + 1, alias) == 0 ? pstrdup(base) : psprintf("%s %s", base, alias);
 }
 
-/* NULL: the tables are not all joined by equalities. */
+/* What is looked up by IN or EXISTS would multiply rows in a join. */
+static int
+looked_up(const pe_join_question *q)
+{
+	int			count = 0;
+
+	for (int i = 0; i < q->tables; i++)
+		count += q->table[i].is_looked_up;
+	return count;
+}
+
+/* The tables that are not looked up; NULL: they are not all joined by equalities. */
 static char *
 from_text(const pe_join_question *q)
 {
@@ -106,7 +118,7 @@ from_text(const pe_join_question *q)
 		again = false;
 		for (int i = 0; i < q->tables; i++)
 		{
-			char	   *on = bms_is_member(i, before) ? NULL : join_text(q, i, before);
+			char	   *on = bms_is_member(i, before) || q->table[i].is_looked_up ? NULL : join_text(q, i, before);
 
 			if (on == NULL)
 				continue;
@@ -116,7 +128,7 @@ from_text(const pe_join_question *q)
 			again = true;
 		}
 	}
-	return bms_num_members(before) == q->tables ? text.data : NULL;
+	return bms_num_members(before) == q->tables - looked_up(q) ? text.data : NULL;
 }
 
 /* ------------------------------------------------------------------
@@ -194,6 +206,8 @@ take_place(unit_place *best, const pe_join_question *q, const pe_joins *joins, i
 	int			cost;
 
 	initStringInfo(&chain);
+	if (asked >= 0 && q->table[asked].is_looked_up)
+		return;
 	if (!add_chain(&chain, q, joins, table, &added))
 		return;
 	cost = 2 * bms_num_members(added) + (asked >= 0 && q->table[asked].is_optional);
@@ -278,7 +292,7 @@ columns_text(const pe_join_question *q, char *unit, char *unit_name)
 		const Var  *var = lfirst_node(Var, cell);
 
 		for (int i = 0; i < q->tables; i++)
-			if (q->table[i].number == (int) var->varno)
+			if (q->table[i].number == (int) var->varno && !q->table[i].is_looked_up)
 				add_column(&text, q, (pe_join_column) {i, var->varattno}, &texts, &names);
 	}
 	return text.len > 0 ? text.data : "...";
@@ -363,13 +377,14 @@ registration(const pe_join_question *q, const char *name, const char *relation, 
 	Oid			schema = get_rel_namespace(q->table[0].relation);
 
 	/* a view with a SELECT in WHERE is more than joins */
-	if (q->lookups != NIL)
-		return psprintf("%s; dp.add_attribute for its columns; dp.expose. It is then asked without IN.",
+	if (q->lookups != NIL || looked_up(q) > 0)
+		return psprintf("%s; dp.add_attribute for its columns; dp.expose. It is then asked without IN or EXISTS.",
 						pe_registration_text(name, relation, unit, candidate->dataset));
 	return psprintf("%s; dp.add_attribute for its columns; SELECT dp.expose_tables(%s, %s)%s.",
 					pe_registration_text(name, relation, unit, candidate->dataset), quote_literal_cstr(name),
 					quote_literal_cstr(quote_identifier(get_namespace_name(schema))),
-					has_optional(q) ? ", or dp.expose where the outer join multiplies rows" : "");
+					has_optional(q) ? ", or, where the outer join multiplies rows, dp.expose, whose relation is asked "
+					"in place of the join" : "");
 }
 
 /* ------------------------------------------------------------------
@@ -510,6 +525,46 @@ cure_of_lookups(const pe_join_question *q, const pe_public_joins *candidate, con
 	return psprintf("%s; %s", view, registration(q, name, quoted, unit->name, candidate));
 }
 
+/* EXISTS of the only table that is looked up; NULL: it is not joined by equalities. */
+static char *
+exists_text(const pe_join_question *q)
+{
+	List	   *named = named_tables(q);
+	StringInfoData where;
+	Bitmapset  *others = NULL;
+	int			table = 0;
+	ListCell   *cell;
+
+	while (!q->table[table].is_looked_up)
+		table++;
+	for (int i = 0; i < q->tables; i++)
+		if (i != table)
+			others = bms_add_member(others, i);
+	initStringInfo(&where);
+	if (join_text(q, table, others) == NULL)
+		return NULL;
+	add_conjunct(&where, join_text(q, table, others));
+	foreach(cell, q->tests)
+		if (bms_is_member(q->table[table].number, pull_varnos(NULL, lfirst(cell))))
+			add_conjunct(&where, pe_sql_text(named, lfirst(cell), true));
+	return psprintf("EXISTS (SELECT FROM %s%s)", table_text(q, table), where.data);
+}
+
+/* A view that joins what is looked up would have a row more than once. */
+static char *
+cure_of_looked_up(const pe_join_question *q, const pe_public_joins *candidate, const unit_place *unit,
+				  const char *from)
+{
+	char	   *name = "selected";
+	char	   *exists = looked_up(q) == 1 ? exists_text(q) : NULL;
+
+	if (exists == NULL)
+		return "The owner can register a view of the other tables that has this IN or EXISTS in its WHERE.";
+	return psprintf("The owner can register a view that has it: CREATE VIEW %s AS SELECT %s FROM %s%s WHERE %s; %s",
+					name, columns_text(q, unit->column, unit->name), from, unit->chain, exists,
+					registration(q, name, name, unit->name, candidate));
+}
+
 /* CREATE VIEW and dp.create_dataset; a table that has the unit becomes a dataset itself. */
 static char *
 cure(const pe_join_question *q, List *bound)
@@ -523,6 +578,8 @@ cure(const pe_join_question *q, List *bound)
 		return "Join each table by the equalities of its key.";
 	if (q->lookups != NIL)
 		return cure_of_lookups(q, candidate, &unit, from);
+	if (looked_up(q) > 0)
+		return cure_of_looked_up(q, candidate, &unit, from);
 	if (q->tables == 1 && unit.column != NULL && unit.cost == 0)
 		return registration(q, name, q->table[0].base, unit.name, candidate);
 	if (q->tables == 1)			/* the table itself has its name */

@@ -43,15 +43,27 @@ take_left_join(pe_join_tree *tree, const JoinExpr *join)
 		tree->optional = lappend(tree->optional, list_make2(makeInteger(table->rtindex), join->quals));
 }
 
+/* `first`: the tables of the join stand from there, `before`: those of its right side. */
+static void
+take_natural(pe_join_tree *tree, const JoinExpr *join, int first, int before)
+{
+	List	   *left = list_copy_tail(list_truncate(list_copy(tree->tables), before), first);
+
+	tree->natural = lappend(tree->natural, list_make3(left, list_copy_tail(tree->tables, before), join->usingClause));
+}
+
 /* All tables are taken of one that is refused, too: each of them says why. */
 static void
 take_join(pe_join_tree *tree, const JoinExpr *join)
 {
+	int			first = list_length(tree->tables);
 	int			before;
 
 	walk(tree, join->larg);
 	before = list_length(tree->tables);
 	walk(tree, join->rarg);
+	if (join->isNatural)
+		take_natural(tree, join, first, before);
 	switch (join->jointype)
 	{
 		case JOIN_INNER:

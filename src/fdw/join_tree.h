@@ -23,6 +23,7 @@ typedef struct pe_join_tree
 	List	   *tables;			/* numbers of the range table */
 	List	   *looked_up;		/* those of IN and EXISTS */
 	List	   *optional;		/* lists of such a number and the conjuncts of its ON */
+	List	   *natural;		/* lists of the tables on the left, those on the right, and the names that are equal */
 	List	   *where;			/* conjuncts */
 	char	   *why;			/* it is no such join; NULL: it is */
 } pe_join_tree;

@@ -3,8 +3,8 @@
  *	  What an open column is compared with: the literals of a statement are its levels, for that statement.
  *
  * A row is in the cell of its literal, of other values, or of NULL; a comparison by =, <> or IN has one truth in
- * each, so that it is a test as of any declared column.  LIKE has an attribute of its own (comparison.h).  All other expressions of the column are unknown where the
- * value is another one, and are refused.
+ * each, so that it is a test as of any declared column.  LIKE has an attribute of its own (comparison.h).  All other
+ * expressions of the column are unknown where the value is another one, and are refused.
  */
 #ifndef PE_FDW_OPEN_LITERALS_H
 #define PE_FDW_OPEN_LITERALS_H

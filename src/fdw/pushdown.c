@@ -452,6 +452,46 @@ has_placeholder(Node *node, void *context)
 	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, has_placeholder, context);
 }
 
+/* The names of the columns that base tables have, as they are there. */
+static List *
+base_columns(PlannerInfo *root, const List *numbers)
+{
+	List	   *names = NIL;
+	ListCell   *cell;
+
+	foreach(cell, numbers)
+	{
+		Oid			base = pe_fdw_base_relation(planned_table(root, lfirst_int(cell))->scan.relation);
+		char	   *name;
+
+		for (AttrNumber n = 1; (name = get_attname(base, n, true)) != NULL; n++)
+			if (get_attnum(base, name) == n)	/* it is not dropped */
+				names = lappend(names, makeString(name));
+	}
+	return names;
+}
+
+/*
+ * NATURAL JOIN of base tables has an equality for each name in common; that of the foreign tables, for the names that
+ * are exposed.  NULL: they are the same.
+ */
+static char *
+reason_of_natural(PlannerInfo *root, const List *join)
+{
+	List	   *right = base_columns(root, lsecond(join));
+	StringInfoData equal;
+	ListCell   *cell;
+
+	initStringInfo(&equal);
+	foreach(cell, lthird_node(List, join))
+		appendStringInfo(&equal, "%s%s", equal.len > 0 ? ", " : "", quote_identifier(strVal(lfirst(cell))));
+	foreach(cell, base_columns(root, linitial(join)))
+		if (list_member(right, lfirst(cell)) && !list_member(lthird(join), lfirst(cell)))
+			return psprintf("NATURAL JOIN compares \"%s\" too, which is not exposed%s", strVal(lfirst(cell)),
+							equal.len > 0 ? psprintf("; write JOIN ... USING (%s)", equal.data) : "");
+	return NULL;
+}
+
 /* Why tables are not joined as one dataset; NULL: they may be. */
 static char *
 reason_of_tables(PlannerInfo *root, const pe_join_tree *tree)
@@ -470,6 +510,13 @@ reason_of_tables(PlannerInfo *root, const pe_join_tree *tree)
 			return "a view with security_barrier is joined";
 		if (table->scan.why != NULL)
 			return table->scan.why;
+	}
+	foreach(cell, tree->natural)
+	{
+		char	   *why = reason_of_natural(root, lfirst(cell));
+
+		if (why != NULL)
+			return why;
 	}
 	if (tree->optional != NIL && has_placeholder((Node *) root->parse->targetList, NULL))
 		return "a column is computed on the optional side of an outer join";

@@ -1238,8 +1238,7 @@ evaluate_nan(void *argument)
 {
 	nan_value  *n = argument;
 	pe_sight   *s = n->sight;
-	Datum		nan = s->declared->attribute[n->attribute].type == FLOAT4OID ? Float4GetDatum((float4) NAN)
-		: Float8GetDatum(NAN);
+	Datum		nan = pe_datum_of_text(s->declared->attribute[n->attribute].type, "NaN");
 
 	clear(s, s->low);
 	clear(s, s->high);
@@ -1247,12 +1246,25 @@ evaluate_nan(void *argument)
 	n->value = pe_sight_evaluate(s, n->expression, s->low, &n->isnull);
 }
 
+/* A literal NaN. */
+static bool
+names_nan(Node *e, void *context)
+{
+	if (e == NULL)
+		return false;
+	if (IsA(e, Const))
+		return !((Const *) e)->constisnull && pe_type_is_number(((Const *) e)->consttype) &&
+			isnan(pe_number_of_datum(((Const *) e)->consttype, ((Const *) e)->constvalue));
+	return expression_tree_walker(e, names_nan, context);
+}
+
 bool
 pe_sight_of_nan(pe_sight *s, Node *test, int attribute, Datum *value, bool *isnull)
 {
 	Oid			type = s->declared->attribute[attribute].type;
 	nan_value	n = {.sight = s, .expression = test, .attribute = attribute};
-	bool		found = pe_type_is_float(type) && succeeds(evaluate_nan, &n);
+	bool		found = (pe_type_is_float(type) || (type == NUMERICOID && names_nan(test, NULL))) &&
+		succeeds(evaluate_nan, &n);
 
 	ResetExprContext(s->econtext);
 	*value = n.value;
@@ -1453,13 +1465,16 @@ pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *ho
 }
 
 void
-pe_sight_tell_nan(pe_sight *s, int attribute, const char *what)
+pe_sight_tell_nan(pe_sight *s, int attribute, bool as_null, const char *what)
 {
 	if (s->adds_nothing || pe_sight_is_told(s, psprintf("nan %d", attribute)))
 		return;
 	ereport(NOTICE,
-			(errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
-					what, s->declared->attribute[attribute].name),
+			(as_null
+			 ? errmsg("%s of \"%s\" is true for NULL, and rows with NaN are counted, too",
+					  what, s->declared->attribute[attribute].name)
+			 : errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
+					  what, s->declared->attribute[attribute].name),
 			 errdetail("NaN counts as NULL here. In PostgreSQL it is greater than every number.")));
 }
 
@@ -1486,6 +1501,17 @@ pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const cha
 			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: outside => 'other'.")));
+}
+
+void
+pe_sight_tell_unsummed(pe_sight *s, int attribute)
+{
+	if (pe_sight_is_told(s, psprintf("unsummed %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("sums and averages of \"%s\" leave out values outside of its bins (outside => other)",
+					s->declared->attribute[attribute].name),
+			 errdetail("count(*) and count of the column include them.")));
 }
 
 void

@@ -208,11 +208,17 @@ extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values,
  */
 extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what, const char *how);
 
-/* A test of one column where that is NaN, which counts as NULL; false of other types than floats, or where it fails. */
+/*
+ * A test of one column where that is NaN, which counts as NULL; false where it fails, of other types than floats, and
+ * of numeric where the test does not name NaN.
+ */
 extern bool pe_sight_of_nan(pe_sight *sight, Node *test, int attribute, Datum *value, bool *isnull);
 
-/* NOTICE, once for an attribute: a test is true for NaN. */
-extern void pe_sight_tell_nan(pe_sight *sight, int attribute, const char *what);
+/* NOTICE, once for an attribute: a test is true for NaN, or not; as_null: its rows are counted as those of NULL. */
+extern void pe_sight_tell_nan(pe_sight *sight, int attribute, bool as_null, const char *what);
+
+/* NOTICE, once for an attribute: values outside of its bins have a cell, and are in no sum. */
+extern void pe_sight_tell_unsummed(pe_sight *sight, int attribute);
 extern void pe_sight_tell_undeclared(pe_sight *sight, int attribute, const char *what, const char *how);
 
 /* The same as pe_sight_check_cuts for the cell of values outside alone. */

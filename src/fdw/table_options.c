@@ -8,6 +8,7 @@
 
 #include "access/reloptions.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
 #include "catalog/pg_type.h"
@@ -16,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 #include "fdw/table_options.h"
 #include "server/access.h"
@@ -76,6 +78,17 @@ const char *
 pe_fdw_base_table(Oid relation)
 {
 	return table_option(relation, "base_table");
+}
+
+Oid
+pe_fdw_base_relation(Oid relation)
+{
+	const char *name = pe_fdw_base_table(relation);
+	RangeVar   *parts = name != NULL ? makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))) : NULL;
+	Oid			schema = parts != NULL && parts->schemaname != NULL
+		? get_namespace_oid(parts->schemaname, true) : InvalidOid;
+
+	return OidIsValid(schema) ? get_relname_relid(parts->relname, schema) : InvalidOid;
 }
 
 /* NIL for what is no such list. */

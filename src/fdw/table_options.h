@@ -25,6 +25,9 @@ extern char *pe_fdw_column_name(Oid relation, AttrNumber column);
 /* The table that dp.expose_tables made it for, with its schema; NULL: it stands for a dataset. */
 extern const char *pe_fdw_base_table(Oid relation);
 
+/* The table of that name; invalid: there is none. */
+extern Oid	pe_fdw_base_relation(Oid relation);
+
 /* The datasets that answer for such a table. */
 typedef struct pe_bound_dataset
 {

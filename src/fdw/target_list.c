@@ -153,13 +153,17 @@ static void add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where
 
 /* The rows that a sum of the column has a number of: what lies outside of bins has a cell, and no number. */
 static pe_condition *
-has_number(const pe_sight *s, int attribute)
+has_number(const sum_terms *t, int attribute, pe_condition *where)
 {
+	pe_sight   *s = t->sight;
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	const bool *left = pe_condition_leaves(pe_condition_and(s, (pe_condition *) t->rows, where), attribute);
 	bool	   *cells = palloc(a->cells * sizeof(bool));
 
 	if (a->other < 0)
 		return pe_condition_always();
+	if (left == NULL || left[a->other])
+		pe_sight_tell_unsummed(s, attribute);
 	for (int32 i = 0; i < a->cells; i++)
 		cells[i] = i != a->other;
 	return pe_condition_cells(s, attribute, cells, false);
@@ -188,7 +192,7 @@ add_column(sum_terms *t, int column, double factor, pe_condition *where)
 
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
 	t->count = with_piece(t, t->count, 1, count_text(t->sight, name, bms_make_singleton(column)),
-						  pe_condition_and(t->sight, where, has_number(t->sight, column)));
+						  pe_condition_and(t->sight, where, has_number(t, column, where)));
 }
 
 /* The formula of a cube that another one is so many times; NULL: there is none. */
@@ -224,7 +228,7 @@ add_formula(sum_terms *t, Node *e, bool may_be_affine, double factor, pe_conditi
 	}
 	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", text), where);
 	while ((a = bms_next_member(attributes, a)) >= 0 && a < t->sight->declared->attributes)
-		where = pe_condition_and(t->sight, where, has_number(t->sight, a));
+		where = pe_condition_and(t->sight, where, has_number(t, a, where));
 	t->count = with_piece(t, t->count, 1, count_text(t->sight, text, attributes), where);
 	return true;
 }
@@ -266,7 +270,7 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 		set++;
 	if (set == MOST_VALUES)
 		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES),
-							  "Aggregate a column whose bounds are declared.");
+							  "Aggregate a column whose bounds are declared, or + - * of them: x * x, not x ^ 2.");
 	if (set == sets->count)
 	{
 		sets->sample[set] = i;
@@ -489,6 +493,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	column = pe_sight_column(t->sight, e);
 	attributes = pe_sight_tested(t->sight, e);
 	single = bms_num_members(attributes) == 1 && bms_next_member(attributes, -1) < t->sight->declared->attributes;
+	if (IsA(e, OpExpr) && has_numbers(t->sight, e))
+		pe_formula_check_range(t->sight, e, pe_condition_and(t->sight, (pe_condition *) t->rows, where));
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
 	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
@@ -651,6 +657,27 @@ use_open(translation *t, const pe_public_open *column)
 	use(t, psprintf("count(distinct %s)", quoted_for_distinct(column->name)), false);
 }
 
+static NullTest *
+is_there(Node *x)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = (Expr *) x;
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = -1;
+	return test;
+}
+
+/* Values that are not declared are counted in PostgreSQL: a label that an enum was given later, too. */
+static void
+tell_uncounted(const translation *t, Node *x, int column)
+{
+	const pe_condition *rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
+
+	if (pe_condition_leaves(rows, column) == NULL)
+		pe_condition_tell_undeclared(t->sight, (Node *) is_there(x), column, "the argument of count");
+}
+
 /* Of a column as it is, or a cast that keeps apart what differs. */
 static void
 use_distinct(translation *t)
@@ -658,6 +685,8 @@ use_distinct(translation *t)
 	int			open = pe_sight_open_column(t->sight, argument(t, 0));
 	int			column = pe_sight_column(t->sight, argument(t, 0));
 
+	if (column >= 0)
+		tell_uncounted(t, argument(t, 0), column);
 	if (open < 0 && column < 0)
 	{
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
@@ -698,11 +727,39 @@ has_cells(const translation *t, int column)
 		(!t->wanted->proposed || !a->numbers || a->other >= 0 || pe_condition_leaves(t->where, column) != NULL);
 }
 
+/* Whether x is CASE WHEN test THEN y END, which has a value where the test is true and y has one. */
+static bool
+is_filtered(const translation *t, Node *x)
+{
+	const CaseExpr *c = (const CaseExpr *) x;
+	bool		isnull = true;
+
+	if (!IsA(x, CaseExpr) || c->arg != NULL || list_length(c->args) != 1)
+		return false;
+	if (c->defresult != NULL && !pe_sight_is_constant((Node *) c->defresult))
+		return false;
+	if (c->defresult != NULL)
+		(void) pe_sight_constant(t->sight, (Node *) c->defresult, &isnull);
+	return isnull;
+}
+
+static void count_where_there(translation *t, Node *x);
+
+static void
+count_filtered(translation *t, const CaseExpr *c)
+{
+	const CaseWhen *when = linitial(c->args);
+	pe_condition *rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
+
+	t->filter = pe_condition_and(t->sight, t->filter,
+								 pe_condition_of(t->sight, (Node *) when->expr, PE_IS_TRUE, rows, "a test in CASE"));
+	count_where_there(t, (Node *) when->result);
+}
+
 /* count(x): rows where x is there. */
 static void
-count_there(translation *t)
+count_where_there(translation *t, Node *x)
 {
-	Node	   *x = argument(t, 0);
 	Bitmapset  *attributes = pe_sight_attributes(t->sight, x);
 	int			column = pe_sight_column(t->sight, x);
 	char	   *formula;
@@ -718,24 +775,24 @@ count_there(translation *t)
 			use(t, "count(*)", true);
 		return;
 	}
-	if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
+	if (bms_num_members(attributes) > 1 && is_filtered(t, x))
+		count_filtered(t, (CaseExpr *) x);
+	else if (bms_num_members(attributes) > 1 && (formula = pe_formula_of(t->sight, x, &affine)) != NULL)
 	{
 		measured = measured_formula(t->wanted, formula, &multiple);
 		use(t, count_text(t->sight, measured != NULL ? measured : formula, attributes), true);
 	}
 	else if (column >= 0 && !is_listed(t, column) && !has_cells(t, column))
+	{
+		tell_uncounted(t, x, column);
 		use(t, count_text(t->sight, quote_identifier(t->sight->declared->attribute[column].name), attributes), true);
+	}
 	else
 	{
-		NullTest   *test = makeNode(NullTest);
-		pe_condition *rows;
+		pe_condition *rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
 
-		test->arg = (Expr *) x;
-		test->nulltesttype = IS_NOT_NULL;
-		test->location = -1;
-		rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
 		t->filter = pe_condition_and(t->sight, t->filter,
-									 pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, rows,
+									 pe_condition_of(t->sight, (Node *) is_there(x), PE_IS_TRUE, rows,
 													 "the argument of count"));
 		use(t, "count(*)", true);
 	}
@@ -749,7 +806,7 @@ count(translation *t)
 	else if (t->aggregate->aggdistinct != NIL)
 		count_distinct(t);
 	else
-		count_there(t);
+		count_where_there(t, argument(t, 0));
 }
 
 static sum_terms
@@ -887,7 +944,7 @@ static double
 checked_fraction(const translation *t, Datum value, bool isnull)
 {
 	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
-		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name),
+		pe_refuse_translation(psprintf("%s of a fraction that is not above 0 and below 1", t->name),
 							  "min and max tell the declared bounds.");
 	return DatumGetFloat8(value);
 }

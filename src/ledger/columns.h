@@ -26,7 +26,7 @@ struct pe_column
 	int			declared;
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
-	bool		computed;		/* of a request: a formula, a comparison or a pattern, by its text; no column of the table */
+	bool		computed;		/* of a request: a formula, a comparison or a pattern, by its text */
 	const pe_column *compared[2];	/* of a comparison: its columns; of a pattern the one */
 	bool		bare;			/* neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;

@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -551,6 +552,34 @@ doubtful_column(const pe_standing *standing, const pe_source *source)
 	return 0;
 }
 
+/* Whether a table has a column that refers to another, and whose equal values may have other bytes. */
+static bool
+has_other_bytes(Oid relation)
+{
+	List	   *keys = NIL;
+	Relation	table;
+	bool		found = false;
+	ListCell   *cell;
+
+	if (!OidIsValid(relation))
+		return false;
+	table = table_open(relation, NoLock);
+	keys = RelationGetFKeyList(table);
+	foreach(cell, keys)
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+
+		for (int i = 0; i < key->nkeys; i++)
+		{
+			Oid			type = getBaseType(get_atttype(relation, key->conkey[i]));
+
+			found = found || type == BPCHAROID || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
+		}
+	}
+	table_close(table, NoLock);
+	return found;
+}
+
 static pe_refusal *
 refuse_source(const pe_standing *standing, const pe_source *source, pe_refusal *inner)
 {
@@ -573,6 +602,13 @@ refuse_source(const pe_standing *standing, const pe_source *source, pe_refusal *
 										unit_words(standing->goal)),
 							   "Add the foreign key, or give it in keys: keys => '{\"visits(patient_id) -> "
 							   "patients(patient_id)\"}'.");
+	if (has_other_bytes(source->relation))
+		return pe_refusal_make(psprintf("\"%s\" in %s belongs to no unit", source->name, standing->block->name),
+							   psprintf("No column of it equals %s in all rows, in the same bytes. Equal values of "
+										"character(n), numeric and floats may have other bytes: they are no keys here.",
+										unit_words(standing->goal)),
+							   "Make the key an integer, varchar or text; a table that is public knowledge can be "
+							   "named in public_tables.");
 	return pe_refusal_make(psprintf("\"%s\" in %s belongs to no unit", source->name, standing->block->name),
 						   psprintf("No column of it equals %s in all rows, and no foreign key of it leads to a "
 									"relation that belongs to one; equalities of plain columns in WHERE and ON count, "

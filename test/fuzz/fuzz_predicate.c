@@ -91,13 +91,13 @@ read_literal(void *context, const pe_declared *attribute, const pe_literal *lite
 		*canonical = quoted(literal->text);
 		return true;
 	}
-	if (attribute->number == 2 && literal->kind == PE_LITERAL_BOOLEAN)
+	if (attribute->number == 2 && literal->kind != PE_LITERAL_NUMBER)
 	{
 		value->i = literal->text[0] == 't';
 		*canonical = value->i ? "true" : "false";
 		return true;
 	}
-	if (attribute->number == 0 && literal->kind == PE_LITERAL_NUMBER && size < 12 && kept_size + 24 <= sizeof(kept))
+	if (attribute->number == 0 && literal->kind != PE_LITERAL_BOOLEAN && size < 12 && kept_size + 24 <= sizeof(kept))
 	{
 		value->i = strtol(literal->text, &end, 10);
 		if (*end == '\0')
@@ -163,7 +163,7 @@ find_compared(void *context, const pe_compared_text *given, pe_declared *found, 
 	return true;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, NULL};
+static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, NULL, false};
 
 static void
 check_same(const pe_predicate *one, const pe_predicate *other)

@@ -50,7 +50,7 @@ read_edge(void *context, const pe_declared *attribute, const pe_literal *literal
 	return false;
 }
 
-static const pe_literal_source edges = {NULL, find_attribute, read_edge, NULL, NULL};
+static const pe_literal_source edges = {NULL, find_attribute, read_edge, NULL, NULL, false};
 
 static void
 demand(bool condition, const char *what)

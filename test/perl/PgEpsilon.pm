@@ -32,7 +32,7 @@ our $serial = 'SET max_parallel_workers_per_gather = 0';
 our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 
-our @EXPORT = qw(roles_node people_node standby_of follower anchor_keeper keeper_mode keeper_calls anchored add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal without_age
+our @EXPORT = qw(roles_node people_node standby_of follower anchor_keeper keeper_mode keeper_calls keeper_has add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal without_age
   session session_query session_ok session_start session_finish session_error
   observe look_away new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
@@ -140,8 +140,8 @@ sub keeper_calls
 	return join ' ', map { (split / /)[1] } @new;
 }
 
-# anchored KEEPER, NODE, NAME: a test that the store has the last charge of dataset people
-sub anchored
+# keeper_has KEEPER, NODE, NAME: a test that the store has the last charge of dataset people
+sub keeper_has
 {
 	my ($keeper, $node, $name) = @_;
 	my ($file, $head) = split /\|/, $node->safe_psql('postgres', q{SELECT system_identifier || '.' || (SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || relation_oid,

@@ -22,10 +22,10 @@ my $node = people_node('main', conf => "shared_preload_libraries = 'pg_epsilon'\
 # ---- What is called, by whom ----
 
 my $answer = ask_ok($node, 'ann', $paid);
-anchored($keeper, $node, 'the first charge');
+keeper_has($keeper, $node, 'the first charge');
 is(keeper_calls($keeper), 'get put', 'the first charge: the anchor is asked and told');
 ask_ok($node, 'ann', $fresh);
-anchored($keeper, $node, 'the second charge');
+keeper_has($keeper, $node, 'the second charge');
 is(keeper_calls($keeper), 'put', 'the second charge: it is told');
 is(ask_ok($node, 'ann', $paid), $answer, 'a replay');
 is(keeper_calls($keeper), '', 'a replay: it is not called');
@@ -35,7 +35,7 @@ ask_ok($node, 'curator', q{CREATE TABLE moved (LIKE people); SELECT dp.move_data
 is(keeper_calls($keeper), 'put', 'dp.move_dataset: it is told');
 ask_ok($node, 'curator', q{INSERT INTO moved TABLE people; SELECT dp.move_dataset('people', 'people', 'back again')});
 ask_ok($node, 'ann', $fresh);
-anchored($keeper, $node, 'moved and back');
+keeper_has($keeper, $node, 'moved and back');
 keeper_calls($keeper);
 is(join("\n", grep { !/^\d \S+ postgres: .*pg_epsilon ledger/ } split /\n/, slurp_file($keeper->{log})), '', 'the worker alone has called it');
 
@@ -52,7 +52,7 @@ sub unanswered
 	is(ask_ok($node, 'ann', $paid), $answer, "$what: what was paid is answered");
 	keeper_mode($keeper, 'works');
 	ask_ok($node, 'ann', $fresh);
-	anchored($keeper, $node, "$what, and then no more");
+	keeper_has($keeper, $node, "$what, and then no more");
 	return;
 }
 
@@ -78,7 +78,7 @@ sub not_told
 	is(ledger($node)->{releases}, $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release'), "$what: no release");
 	keeper_mode($keeper, 'works');
 	ask_ok($node, 'ann', $fresh);
-	anchored($keeper, $node, "$what, and then no more");
+	keeper_has($keeper, $node, "$what, and then no more");
 	return;
 }
 
@@ -130,7 +130,7 @@ is(ask_ok($second, 'curator', q{SELECT function, epsilon IS NULL AND coalesce(rh
 is(ask_ok($second, 'curator', $verify), $whole, 'promoted: the ledger is whole');
 is(ask_ok($second, 'ann', 'SELECT frozen FROM dp.datasets'), 'f', 'promoted: not frozen');
 ledger_ok($second, 'promoted');
-anchored($keeper, $second, 'promoted');
+keeper_has($keeper, $second, 'promoted');
 
 # the one that was primary goes on beside it
 my $charges = ledger($node)->{charges};
@@ -139,9 +139,9 @@ is(sqlstate($error), 'PE002', 'two primaries: the other one is not answered');
 like($error, qr/charges that are not of this server.*DETAIL:  The request was charged/s, 'two primaries: what the error says');
 is($rows, '', 'two primaries: no row');
 like(refused($node, 'ann', $fresh, 'PE002', 'two primaries: from then on nothing is charged'), qr/another server goes on with it/, 'two primaries: the reason');
-anchored($keeper, $second, 'two primaries');
+keeper_has($keeper, $second, 'two primaries');
 ask_ok($second, 'ann', $fresh);
-anchored($keeper, $second, 'two primaries: the new one goes on');
+keeper_has($keeper, $second, 'two primaries: the new one goes on');
 $node->stop;
 
 # a standby that lacks a charge
@@ -156,7 +156,7 @@ is(ask_ok($third, 'ann', $paid), $answer, 'behind: what was paid is answered');
 is(ask_ok($third, 'ann', 'SELECT frozen FROM dp.datasets'), 't', 'behind: frozen');
 is(ask_ok($third, 'curator', $attest), 'attested although charges that the anchor remembers are missing: 1', 'behind: the owner attests');
 ask_ok($third, 'ann', $fresh);
-anchored($keeper, $third, 'behind, and attested');
+keeper_has($keeper, $third, 'behind, and attested');
 
 # an anchor that does not answer, and then does
 my $fourth = follower($third, 'fourth');
@@ -168,7 +168,7 @@ is(ask_ok($fourth, 'ann', $paid), $answer, 'no answer: what was paid is answered
 keeper_mode($keeper, 'works');
 ok(wait_for($fourth, q{SELECT bool_and(description !~ 'frozen') FROM dp.describe('people')}), 'the anchor answers again, and is asked after a while');
 is(ask_ok($fourth, 'ann', $fresh), '2', 'the anchor answers again: a charge');
-anchored($keeper, $fourth, 'the anchor answers again');
+keeper_has($keeper, $fourth, 'the anchor answers again');
 
 # an anchor that remembers nothing
 my $fifth = follower($fourth, 'fifth');
@@ -179,7 +179,7 @@ mkdir $store or die "mkdir: $!";
 like(refused($fifth, 'ann', $fresh, 'PE002', 'nothing remembered: a charge'), qr/the anchor remembers nothing of it/, 'nothing remembered: the reason');
 is(ask_ok($fifth, 'curator', $attest), 'attested', 'nothing remembered: the owner attests');
 ask_ok($fifth, 'ann', $fresh);
-anchored($keeper, $fifth, 'nothing remembered, and attested');
+keeper_has($keeper, $fifth, 'nothing remembered, and attested');
 is(join("\n", grep { !/^\d \S+ postgres: .*pg_epsilon ledger/ } split /\n/, slurp_file($keeper->{log})), '', 'the worker alone has called it, to the end');
 $fifth->stop;
 done_testing();

@@ -78,7 +78,7 @@ sub waiting
 	is($after->{releases}, $before->{releases} + ($state eq ''), "$what: releases");
 	is(ask_ok($primary, 'ann', $fresh), '2', "$what: the next one is answered");
 	ledger_ok($primary, $what);
-	anchored($keeper, $primary, $what);
+	keeper_has($keeper, $primary, $what);
 	return;
 }
 
@@ -105,7 +105,7 @@ sub promoted
 	synchronous($standby, '');
 	is(ask_ok($standby, 'ann', $fresh), '2', "$what: it is not frozen");
 	is(ask_ok($standby, 'curator', q{SELECT ok, message FROM dp.verify_ledger('people')}), $whole, "$what: the ledger is whole");
-	anchored($keeper, $standby, $what);
+	keeper_has($keeper, $standby, $what);
 	$primary = $standby;
 	$standby = follower($primary, 'n' . ++$nodes);
 	synchronous($primary, '*');
@@ -230,7 +230,7 @@ cmp_ok($end->{releases} - $start->{releases}, '>=', $answered, "after $switchove
 cmp_ok($end->{charges} - $start->{charges} - $switchovers, '>=', $answered, "after $switchovers switchovers: and its charge");
 is(ask_ok($primary, 'curator', q{SELECT ok, message FROM dp.verify_ledger('people')}), $whole, "after $switchovers switchovers: the ledger is whole");
 is($primary->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE function LIKE 'dp.attest%'}), '0', "after $switchovers switchovers: nobody has attested");
-anchored($keeper, $primary, "after $switchovers switchovers");
+keeper_has($keeper, $primary, "after $switchovers switchovers");
 ledger_ok($primary, "after $switchovers switchovers");
 $primary->stop('immediate');
 $standby->stop('immediate');

@@ -1683,7 +1683,7 @@ find_edge(void *context, const pe_declared *attribute, const pe_literal *literal
 	return false;
 }
 
-static const pe_literal_source edges = {NULL, find_edged, find_edge, NULL, NULL};
+static const pe_literal_source edges = {NULL, find_edged, find_edge, NULL, NULL, false};
 
 /* Parses a text with edges; its spelling over any attributes means the same. */
 static void
