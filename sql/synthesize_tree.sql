@@ -164,6 +164,84 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT count(*) FROM dp.synthesize('groups', '{g}', 'shown_to_owner', rho => 1000);
 SELECT g, about(count(*)) FROM shown_to_owner GROUP BY 1 ORDER BY 1;
 
+-- Rows that the predicate rules out are not drawn, of one attribute or of several together, in both forms and methods
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE few_of (e int, h text, t int);
+INSERT INTO few_of SELECT i % 5, chr(120 + i / 5 % 2), i % 20 FROM generate_series(0, 599) i;
+SELECT dp.create_dataset('few_of', 'few_of', 90000);
+SELECT dp.add_attribute('few_of', 'e', '{0,1,2,3,4}'), dp.add_attribute('few_of', 'h', '{x,y}'), dp.add_attribute('few_of', 't', 0, 20, 4);
+SELECT dp.grant_budget('few_of', 'regress_ann', 30000);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT release FROM dp.histogram('few_of', '{e,h,t}', rho => .01, predicate => 'h = ''x''') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_1', 100);
+SELECT release FROM dp.histogram('few_of', '{e,h,t}', rho => 100, predicate => 'h = ''x'' OR t < 10') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_2', 100);
+SELECT release FROM dp.measure('few_of', '{e,h}', 'marginals(1)', rho => .01, predicate => 'h = ''x'' AND t < 10 OR e = 2') LIMIT 1 \gset
+SELECT count(*) FROM dp.synthesize(:release, 'few_3', 100);
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_4', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h}', 'few_5', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10 OR e = 2');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_6', rho => .01, rows => 100, predicate => 'h = ''x'' AND t < 10', method => 'full');
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_7', rho => .01, rows => 100, predicate => 'h <> ''x'' AND t >= 10 OR e = 2', method => 'full');
+SELECT max(release) AS few FROM dp.charges WHERE dataset = 'few_of' \gset
+SELECT count(*) FROM dp.synthesize(:few, 'few_8', 100);
+SELECT i, n, out FROM (SELECT 1 AS i, count(*) AS n, count(*) FILTER (WHERE h = 'y') AS out FROM few_1
+  UNION ALL SELECT 2, count(*), count(*) FILTER (WHERE h = 'y' AND t >= 10) FROM few_2
+  UNION ALL SELECT 3, count(*), count(*) FILTER (WHERE h = 'y' AND e <> 2) FROM few_3
+  UNION ALL SELECT 4, count(*), count(*) FILTER (WHERE h = 'y' OR t >= 10) FROM few_4
+  UNION ALL SELECT 5, count(*), count(*) FILTER (WHERE h = 'y' AND e <> 2) FROM few_5
+  UNION ALL SELECT 6, count(*), count(*) FILTER (WHERE h = 'y' OR t >= 10) FROM few_6
+  UNION ALL SELECT 7, count(*), count(*) FILTER (WHERE e <> 2 AND (h = 'x' OR t < 10)) FROM few_7
+  UNION ALL SELECT 8, count(*), count(*) FILTER (WHERE e <> 2 AND (h = 'x' OR t < 10)) FROM few_8) d ORDER BY i;
+-- At a high cost the tables of what is left are the data's; a predicate that is never true is not paid for
+SELECT count(*) FROM dp.synthesize('few_of', '{e,h,t}', 'few_9', rho => 1e3, predicate => 'h = ''x'' AND t < 10');
+SELECT e, h, about(count(*)) FROM few_9 GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e,h}', 't', rho => 1, predicate => 'h = ''x'' AND h = ''y''')$$);
+SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
+
+-- What fails for the table fails before the charge; the same columns keep what is on the table
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e,h}', 't', rho => 2, rows => 2147483647)$$);
+SELECT rows FROM dp.synthesize(:few, 'kept', 10);
+CREATE INDEX kept_h ON kept (h);
+GRANT SELECT ON kept TO regress_bob;
+CREATE VIEW on_kept AS SELECT h FROM kept;
+SELECT rows FROM dp.synthesize(:few, 'kept', 20, replace => true);
+SELECT count(*), has_table_privilege('regress_bob', 'kept', 'SELECT'), to_regclass('kept_h') FROM on_kept GROUP BY 2, 3;
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+DROP VIEW on_kept;
+BEGIN;
+DECLARE open_one CURSOR FOR SELECT * FROM kept;
+FETCH 1 FROM open_one \gset kept_
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+ROLLBACK;
+SELECT dp.create_dataset('of_kept', 'kept', 10);
+SELECT refused($$SELECT dp.synthesize('few_of', '{e}', 'kept', rho => 2, replace => true)$$);
+SELECT count(*) FROM dp.charges WHERE dataset = 'few_of';
+SELECT rows > 400 AS many FROM dp.synthesize('few_of', '{e}', 'few_1', rho => 2, replace => true);
+SELECT columns FROM (SELECT string_agg(attname, ',') AS columns FROM pg_attribute WHERE attrelid = 'few_1'::regclass AND attnum > 0) c;
+
+-- No rows, no columns, no release
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE empty_of AS SELECT NULL::int AS x FROM generate_series(1, 50);
+CREATE TABLE public_of AS SELECT i % 2 AS x FROM generate_series(1, 50) i;
+GRANT SELECT ON public_of TO PUBLIC;
+SELECT dp.create_dataset('empty_of', 'empty_of', 90000);
+SELECT dp.add_attribute('empty_of', 'x', '{0,1}'), dp.set_example('empty_of', 'public_of');
+SELECT dp.grant_budget('empty_of', 'regress_ann', 30000);
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = notice;
+\set VERBOSITY default
+SELECT rows FROM dp.synthesize('empty_of', 'x', 'empty_made', rho => 1e4);
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SELECT dp.measure('empty_of', '{}', 'total', rho => 1) IS NOT NULL AS measured;
+SELECT max(release) AS total FROM dp.charges WHERE dataset = 'empty_of' \gset
+SELECT refused('SELECT dp.synthesize(' || :total || ', ''t'')') ~ '^22023: release \d+ has no attribute that rows could have\n    HINT: Take a release with groups.$' AS no_attribute;
+SET pg_epsilon.rehearse = on;
+SELECT release, rows > 40 AS many FROM dp.synthesize('empty_of', 'x', 'rehearsed', rho => 1e4);
+RESET pg_epsilon.rehearse;
+SELECT obj_description('rehearsed'::regclass);
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused(text), about(bigint);

@@ -142,6 +142,7 @@ find_columns(pe_synthetic_call *c)
 	if (c->selection == NULL)
 		return;
 	pe_check_memory(pe_predicate_memory(c->selection, c->domain));
+	pe_predicate_attributes(c->selection, c->domain, c->possible);
 }
 
 static void

@@ -31,6 +31,7 @@ typedef struct pe_synthetic_call
 	pe_column  *columns;		/* the attributes, then what the predicate looks at besides */
 	pe_domain  *domain;
 	pe_predicate *selection;	/* NULL: all rows count */
+	bool	   *possible[PE_MAX_ATTRIBUTES];	/* of each attribute, what it leaves; NULL: all cells */
 	pe_tree_problem problem;
 	pe_tables	tables;
 	int			root;			/* the first attribute of the tree */

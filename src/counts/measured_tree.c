@@ -565,7 +565,7 @@ read_edges(const int64_t *value, int64_t values, const pe_synthetic *model, int 
 
 bool
 pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root, double least,
-			  pe_synthetic *model)
+			  bool *const *possible, pe_synthetic *model)
 {
 	int			edge[PE_MAX_ATTRIBUTES][2];
 	int64_t		at = HEAD;
@@ -574,6 +574,7 @@ pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_
 	for (int a = 0; a < attributes; a++)
 	{
 		model->classing[a].cells = cells[a];
+		model->possible[a] = possible != NULL ? possible[a] : NULL;
 		at += cells[a];
 	}
 	if (values < at || value[AT_FORMAT] != FORMAT || value[AT_EDGES] != attributes - 1)
@@ -596,7 +597,7 @@ pe_tree_open(int attributes, const int32_t *cells, const int64_t *value, int64_t
 	pe_synthetic model;
 	const int64_t *next = value + HEAD;
 
-	if (!pe_tree_model(attributes, cells, value, values, 0, 0, &model))
+	if (!pe_tree_model(attributes, cells, value, values, 0, 0, NULL, &model))
 		return false;
 	*tables = (pe_tree_released) {.attributes = attributes};
 	for (int a = 0; a < attributes; a++)

@@ -105,10 +105,11 @@ extern size_t pe_tree_memory(const pe_tree_problem *problem, const pe_tables *ta
  *
  * least: where the count of a group, less half an interval of 95 %, is below it, the group has no rows of its own; 0:
  * all have.  Half of an interval is PE_TREE_HALF standard deviations and 1, which is enough for both kinds of noise.
+ * possible: as that of the model, by attributes; NULL: all cells.  Classes do not depend on it.
  */
 #define PE_TREE_HALF 2.12
 extern bool pe_tree_model(int attributes, const int32_t *cells, const int64_t *value, int64_t values, int root,
-						  double least, pe_synthetic *model);
+						  double least, bool *const *possible, pe_synthetic *model);
 
 /* What was released, part by part. */
 typedef struct pe_tree_released

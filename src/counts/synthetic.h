@@ -37,11 +37,13 @@ typedef struct pe_classing
 typedef struct pe_synthetic
 {
 	int			attributes;
+	const bool *possible[PE_MAX_ATTRIBUTES];	/* the caller's: cells that can have rows; NULL: all of them */
 	double		total;			/* of each table */
 	pe_classing classing[PE_MAX_ATTRIBUTES];
 	double		variance[PE_MAX_ATTRIBUTES];	/* of the noise of a cell of the table of one attribute */
 	double	   *one[PE_MAX_ATTRIBUTES]; /* that table, fitted, by cells */
 	double	   *margin[PE_MAX_ATTRIBUTES];	/* the same by classes */
+	bool	   *filled[PE_MAX_ATTRIBUTES];	/* classes with a possible cell */
 	int			order[PE_MAX_ATTRIBUTES];	/* parents before their children */
 	int			parent[PE_MAX_ATTRIBUTES];	/* -1: it is drawn by itself */
 	double	   *table[PE_MAX_ATTRIBUTES];	/* fitted, with its parent, whose classes are the rows; NULL: no parent */
@@ -76,9 +78,10 @@ extern void pe_classing_sum_pair(const pe_classing *first, const pe_classing *se
 								 double *sums);
 
 /*
- * A model without edges from the noisy tables of single attributes: attributes, classing and variance are there.  The
- * total is the mean of their sums by the inverse of variances, not below 0.  A fitted table is the nearest one by
- * classes without negative cells; the cells of the rest have equal parts of what they have together.
+ * A model without edges from the noisy tables of single attributes: attributes, possible, classing and variance are
+ * there.  The total is the mean of their sums by the inverse of variances, not below 0.  A fitted table is the nearest
+ * one by classes without negative cells; the cells of the rest have equal parts of what they have together.  A cell
+ * that cannot have rows has 0 in it, and in all tables that are fitted to it.
  */
 extern void pe_synthetic_fit(pe_synthetic *model, double *const *noisy);
 

@@ -57,11 +57,20 @@ pe_stream_normal(pe_stream *stream)
 	return radius * cos(2 * 3.14159265358979323846 * pe_stream_unit(stream));
 }
 
+/* Polls now and then, in what goes over rows. */
+static void
+poll_at(int32_t row)
+{
+	if ((row & 0xffff) == 0)
+		pe_poll();
+}
+
 static void
 shuffle(pe_stream *stream, int32_t count, int32_t *x)
 {
 	for (int32_t i = count - 1; i > 0; i--)
 	{
+		poll_at(i);
 		int32_t		j = (int32_t) pe_stream_below(stream, (uint64_t) i + 1);
 		int32_t		kept = x[i];
 
@@ -359,7 +368,10 @@ sort_rows(drawing *d, int a)
 		start[c + 1] = start[c] + d->class_count[a][c];
 	memcpy(next, start, classes * sizeof(int32_t));
 	for (int32_t row = 0; row < d->rows; row++)
+	{
+		poll_at(row);
 		d->by_class[next[d->class[a][row]]++] = row;
+	}
 	pe_free(next);
 	return start;
 }
@@ -377,7 +389,10 @@ give_values(drawing *d, int32_t from, int32_t values, const int32_t *count, int3
 	shuffle(d->stream, all, rows);
 	for (int32_t v = 0; v < values; v++)
 		for (int32_t i = 0; i < count[v]; i++)
+		{
+			poll_at(given);
 			to[rows[given++]] = v;
+		}
 }
 
 static void
@@ -453,7 +468,10 @@ draw_next(drawing *d, int a, int32_t groups, int32_t *group, int64_t *prefix)
 	}
 	pe_round_pair(d->stream, groups, classes, table, size, d->class_count[a], count);
 	for (int32_t row = 0; row < d->rows; row++)
+	{
+		poll_at(row);
 		d->by_class[start[group[row]]++] = row;
+	}
 	for (int32_t g = 0; g < groups; g++)
 	{
 		const int32_t *of_group = count + (size_t) g * classes;
@@ -503,7 +521,10 @@ draw_cells(drawing *d, int a, int32_t *cell)
 		shuffle(d->stream, start[c + 1] - start[c], d->by_class + start[c]);
 	for (int32_t i = 0; i < classing->cells; i++)
 		for (int32_t n = 0; n < d->count[a][i]; n++)
+		{
+			poll_at(n);
 			cell[d->by_class[start[classing->class_of[i]]++]] = i;
+		}
 	pe_free(start);
 }
 
@@ -511,10 +532,15 @@ static void
 round_one(drawing *d, int a)
 {
 	const pe_classing *classing = &d->model->classing[a];
+	const bool *possible = d->model->possible[a];
+	double	   *even = pe_alloc(classing->cells, sizeof(double));
 
+	for (int32_t i = 0; i < classing->cells; i++)
+		even[i] = possible == NULL || possible[i];
 	d->count[a] = pe_alloc(classing->cells, sizeof(int32_t));
 	d->class_count[a] = pe_alloc(classing->classes, sizeof(int32_t));
-	pe_round_table(d->stream, classing->cells, d->model->one[a], d->rows, d->count[a]);
+	pe_round_table(d->stream, classing->cells, d->model->total > 0 ? d->model->one[a] : even, d->rows, d->count[a]);
+	pe_free(even);
 	for (int32_t i = 0; i < classing->cells; i++)
 		d->class_count[a][classing->class_of[i]] += d->count[a][i];
 }
@@ -622,6 +648,7 @@ pe_synthetic_free(pe_synthetic *model)
 		pe_free(model->classing[a].class_of);
 		pe_free(model->one[a]);
 		pe_free(model->margin[a]);
+		pe_free(model->filled[a]);
 		pe_free(model->table[a]);
 	}
 	pe_free(model->joint);

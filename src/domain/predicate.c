@@ -1115,6 +1115,54 @@ pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate)
 	return stack[0] == PE_TRUE;
 }
 
+/* Truths that a leaf can have, a bit for each. */
+static uint8_t
+truths_of(const pe_predicate_leaf *leaf, const int32_t *coordinate, int told)
+{
+	uint8_t		truths = 0;
+
+	if (leaf->attribute < told)
+		return (uint8_t) (1 << leaf->truth[coordinate[leaf->attribute]]);
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+		truths |= (uint8_t) (1 << leaf->truth[cell]);
+	return truths;
+}
+
+static uint8_t
+connect_truths(int32_t step, uint8_t left, uint8_t right)
+{
+	uint8_t		truths = 0;
+
+	for (uint8_t l = PE_FALSE; l <= PE_TRUE; l++)
+		for (uint8_t r = PE_FALSE; r <= PE_TRUE; r++)
+			if ((left >> l & right >> r & 1) != 0)
+				truths |= (uint8_t) (1 << connect(step, l, r));
+	return truths;
+}
+
+bool
+pe_predicate_may_select(const pe_predicate *predicate, const int32_t *coordinate, int told)
+{
+	uint8_t		stack[STACK];
+	int			top = -1;
+
+	for (int i = 0; i < predicate->steps; i++)
+	{
+		int32_t		step = predicate->step[i];
+
+		if (step >= 0)
+			stack[++top] = truths_of(&predicate->leaf[step], coordinate, told);
+		else if (step == PE_STEP_NOT)
+			stack[top] = (uint8_t) ((stack[top] & 1) << PE_TRUE | (stack[top] & 2) | stack[top] >> PE_TRUE);
+		else
+		{
+			top--;
+			stack[top] = connect_truths(step, stack[top], stack[top + 1]);
+		}
+	}
+	return (stack[0] >> PE_TRUE & 1) != 0;
+}
+
 size_t
 pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain)
 {

@@ -123,6 +123,12 @@ extern bool pe_predicate_parse(const char *text, const pe_literal_source *source
 extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate);
 
 /*
+ * Whether rows with these cells of the first `told` attributes can count: false only if no cells of the others make the
+ * predicate TRUE.  A test of one of the others counts as if it were independent of further tests.
+ */
+extern bool pe_predicate_may_select(const pe_predicate *predicate, const int32_t *coordinate, int told);
+
+/*
  * For each cell of the product, whether rows in it can count: whether there are
  * cells of the watched attributes with which the predicate is TRUE.  Sets *some
  * to whether there is any.  False if that takes more than

@@ -115,16 +115,6 @@ make_row(const void *argument, int32 q, Datum *values, bool *nulls)
  * ------------------------------------------------------------------
  */
 
-/* A table with the same columns is emptied, so that privileges and views on it stay. */
-static void
-make_table(publication *p)
-{
-	if (OidIsValid(p->target.relation) && pe_published_has(&p->columns, p->target.relation))
-		pe_target_empty(&p->target);
-	else
-		pe_target_create(&p->target, pe_published_list(&p->columns, "PRIMARY KEY (query)"));
-}
-
 static char *
 comment_on(const publication *p)
 {
@@ -242,7 +232,7 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 	pe_target_find(&p->target, PG_GETARG_TEXT_PP(ARG_TARGET), PG_GETARG_BOOL(ARG_REPLACE));
 
 	pe_target_begin(&p->target, &confinement);
-	make_table(p);
+	pe_published_make(&p->columns, &p->target, "PRIMARY KEY (query)");
 	pe_target_insert(&p->target, p->columns.labels->workload->queries, make_row, p);
 	pe_target_finish(&p->target, comment_on(p));
 	pe_target_end(&confinement);

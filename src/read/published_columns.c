@@ -340,6 +340,15 @@ pe_published_has(const pe_published_columns *p, Oid table)
 	return same;
 }
 
+void
+pe_published_make(const pe_published_columns *p, pe_target *target, const char *key)
+{
+	if (OidIsValid(target->relation) && pe_published_has(p, target->relation))
+		pe_target_empty(target);
+	else
+		pe_target_create(target, pe_published_list(p, key));
+}
+
 /* "by day CELLS (0-30; 31-58); ", the attributes that are rolled up. */
 const char *
 pe_published_roll_ups(const pe_published_columns *p)

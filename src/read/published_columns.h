@@ -82,6 +82,12 @@ extern char *pe_published_list(const pe_published_columns *p, const char *key);
 /* Whether a table has these columns, and no others. */
 extern bool pe_published_has(const pe_published_columns *p, Oid relation);
 
+/*
+ * Makes the table of a target; one that is there and has these columns is emptied, so that privileges, indexes and
+ * views on it stay.
+ */
+extern void pe_published_make(const pe_published_columns *p, pe_target *target, const char *key);
+
 /* "by day CELLS (0-30; 31-58); ", the attributes that are rolled up; "" if none is. */
 extern const char *pe_published_roll_ups(const pe_published_columns *p);
 

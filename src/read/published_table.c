@@ -166,16 +166,23 @@ pe_target_end(const pe_confinement *confinement)
 	SetUserIdAndSecContext(confinement->user, confinement->context);
 }
 
-static void
-drop_table(Oid relation)
+void
+pe_target_drop(pe_target *t)
 {
-	ObjectAddress address = {.classId = RelationRelationId, .objectId = relation};
-	Relation	table = table_open(relation, AccessExclusiveLock);
+	ObjectAddress address = {.classId = RelationRelationId, .objectId = t->relation};
+	Relation	table = table_open(t->relation, AccessExclusiveLock);
 
+	if (pe_relation_is_known(t->relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" cannot be replaced by one with other columns", t->table),
+				 errdetail("It is registered as a dataset, or was."),
+				 errhint("Give another name.")));
 	CheckTableNotInUse(table, "DROP TABLE");
 	table_close(table, NoLock);
 	performDeletion(&address, DROP_RESTRICT, 0);
 	CommandCounterIncrement();
+	t->relation = InvalidOid;
 }
 
 static bool
@@ -197,7 +204,7 @@ pe_target_create(pe_target *t, const char *columns)
 	int			result;
 
 	if (OidIsValid(t->relation))
-		drop_table(t->relation);
+		pe_target_drop(t);
 	SPI_connect();
 	result = SPI_execute(psprintf("CREATE TABLE %s (%s)", t->qualified, columns), false, 0);
 	if (result < 0)

@@ -45,6 +45,9 @@ extern void pe_target_find(pe_target *target, text *name, bool replace);
 extern void pe_target_begin(const pe_target *target, pe_confinement *confinement);
 extern void pe_target_end(const pe_confinement *confinement);
 
+/* Drops the table that is there.  2BP01 what depends on it, 55006 it is in use, 55000 it is a dataset's. */
+extern void pe_target_drop(pe_target *target);
+
 /* Makes the table, of columns as CREATE TABLE has them; drops the one that is there. */
 extern void pe_target_create(pe_target *target, const char *columns);
 

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "ask/ask_predicate.h"
 #include "ask/ask_sizes.h"
 #include "ask/ask_synthetic.h"
 #include "ask/stored_release.h"
@@ -123,7 +124,7 @@ read_table(const pe_release *r, const char *text, double **table, double **devia
  */
 
 static void
-begin_model(const pe_release *r, pe_synthetic *model)
+begin_model(const pe_release *r, bool *const *possible, pe_synthetic *model)
 {
 	double	   *one[PE_MAX_ATTRIBUTES];
 	double	   *deviation;
@@ -131,6 +132,7 @@ begin_model(const pe_release *r, pe_synthetic *model)
 	model->attributes = r->domain->attributes;
 	for (int a = 0; a < model->attributes; a++)
 	{
+		model->possible[a] = possible[a];
 		model->variance[a] = read_table(r, table_text(r, 1, &a), &one[a], &deviation);
 		pe_classing_init(&model->classing[a], r->columns[a].cells, one[a], PE_DROWNED * sqrt(model->variance[a]));
 		pe_free(deviation);
@@ -234,7 +236,7 @@ make_pairs(const pe_release *r, pe_synthetic_table *t)
 	double	  **pair;
 	double	   *weight;
 
-	begin_model(r, model);
+	begin_model(r, t->possible, model);
 	n = model->attributes;
 	pair = pe_alloc((size_t) n * n, sizeof(*pair));
 	weight = pe_alloc((size_t) n * n, sizeof(double));
@@ -262,6 +264,7 @@ make_whole(const pe_release *r, pe_synthetic_table *t)
 	if (r->domain->attributes < 2 || !pe_domain_has_numbers(r->domain) || !determines(r, "identity"))
 		return false;
 	model->attributes = 1;
+	model->possible[0] = r->possible;
 	model->variance[0] = read_table(r, "identity", &table, &deviation);
 	pe_classing_init(&model->classing[0], r->domain->cells, table, -INFINITY);
 	pe_synthetic_fit(model, &table);
@@ -389,10 +392,24 @@ take_tree(pe_synthetic_table *t, const int64 *value, int64 values, int root)
 		cells[a] = t->column[a].cells;
 	pe_stream_init(&t->stream, value, values * sizeof(int64));
 	if (!pe_tree_model(t->domain->attributes, cells, value, values, root, (double) rule.rows * rule.units,
-					   &t->model))
+					   t->possible, &t->model))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the tables of a tree", t->release)));
+}
+
+/* What the predicate of a release leaves. */
+static void
+take_predicate(const pe_release *r, pe_synthetic_table *t)
+{
+	int			count = r->domain->attributes;
+	pe_column  *all = palloc0(PE_MAX_ATTRIBUTES * sizeof(*all));
+
+	if (r->predicate_text == NULL)
+		return;
+	memcpy(all, r->columns, count * sizeof(*all));
+	t->predicate = pe_predicate_argument(r->dataset, r->predicate_text, all, &count);
+	pe_predicate_attributes(t->predicate, pe_columns_domain(all, count, count - r->domain->attributes), t->possible);
 }
 
 /* The model of the release whose number is there. */
@@ -414,7 +431,13 @@ take_release(pe_synthetic_table *t)
 		pe_release_read(r);
 		pe_release_read_values(r);
 	}
+	take_predicate(r, t);
 	PE_END_UNDONE();
+	if (r->domain->attributes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " has no attribute that rows could have", t->release),
+				 errhint("Take a release with groups.")));
 	t->dataset = r->dataset;
 	t->version = r->version;
 	t->column = r->columns;
@@ -438,6 +461,7 @@ pe_sql_synthesize_release(PG_FUNCTION_ARGS)
 	take_release(t);
 	find_units(fcinfo, ARG_UNIT, ARG_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ARG_TARGET, ARG_REPLACE, t);
+	pe_synthetic_clear(t);
 	pe_synthetic_make_table(t);
 	pe_synthetic_return(fcinfo, t);
 	return (Datum) 0;
@@ -534,6 +558,9 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	find_units(fcinfo, ASK_UNIT, ASK_ROWS_PER_UNIT, t);
 	find_target(fcinfo, ASK_TARGET, ASK_REPLACE, t);
 	check_types(c->columns, c->call.request.attributes);
+	t->column = c->columns;
+	t->domain = c->domain;
+	pe_synthetic_clear(t);
 	pe_synthetic_answer(c);
 	t->release = c->call.reply.release_id;
 	if (c->full)
@@ -541,8 +568,8 @@ pe_sql_synthesize(PG_FUNCTION_ARGS)
 	else
 	{
 		t->version = c->asked.version;
-		t->column = c->columns;
-		t->domain = c->domain;
+		t->predicate = c->selection;
+		memcpy(t->possible, c->possible, sizeof(t->possible));
 		take_tree(t, c->call.reply.value, c->call.reply.values, c->root);
 	}
 	pe_synthetic_make_table(t);

@@ -200,7 +200,7 @@ make_one(const example *e)
 	double		distance;
 
 	if (!pe_tree_model(e->attributes, c->problem.cells, value, values, c->root, (double) rule.rows * rule.units,
-					   &model))
+					   NULL, &model))
 		elog(ERROR, "an example has no tree");
 	pe_stream_init(&stream, value, values * sizeof(int64));
 	rows = (int32) fmin(rint(model.total), PG_INT32_MAX);

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
@@ -206,16 +207,75 @@ pe_synthetic_check_rows(int64 rows)
 				 errhint("Give a number from 0 to %d, or NULL for as many as the release has.", PG_INT32_MAX)));
 }
 
+/* Numbers of a row's cells and its unit, its place in the order of drawing, and its group of a joint table. */
+static void
+check_rows_memory(const pe_synthetic_table *t)
+{
+	size_t		row = (t->domain->attributes + 3) * sizeof(int32) + sizeof(int64) +
+		(t->most > 0 ? sizeof(int32) + sizeof(int64) : 0);
+	size_t		bytes = (size_t) t->rows * row;
+
+	if (bytes / 1024 > (size_t) pe_max_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg(INT64_FORMAT " rows need %zu kB, more than pg_epsilon.max_memory", t->rows, bytes / 1024),
+				 errhint("Ask for at most %zu rows: rows => %zu; or let a superuser raise pg_epsilon.max_memory.",
+						 pe_max_memory * (size_t) 1024 / row, pe_max_memory * (size_t) 1024 / row)));
+	pe_check_memory(bytes);
+}
+
 static void
 draw_cells(filling *f)
 {
 	pe_synthetic_table *t = f->table;
 	int32		rows = (int32) t->rows;
 
-	pe_check_memory((size_t) rows * t->model.attributes * sizeof(int32) + pe_synthetic_draw_memory(&t->model, rows));
+	pe_check_memory(pe_synthetic_draw_memory(&t->model, 0));
 	for (int a = 0; a < t->model.attributes; a++)
 		f->cell[a] = pe_alloc(Max(rows, 1), sizeof(int32));
 	pe_synthetic_draw(&t->model, &t->stream, rows, f->cell);
+}
+
+/* Rows that the predicate rules out become others, drawn by chance; where all are ruled out there is none. */
+static void
+replace_excluded(filling *f)
+{
+	pe_synthetic_table *t = f->table;
+	int32		rows = (int32) t->rows;
+	int32	   *kept;
+	int32		count = 0;
+
+	if (t->predicate == NULL || t->whole)
+		return;
+	kept = pe_alloc(Max(rows, 1), sizeof(*kept));
+	for (int32 row = 0; row < rows; row++)
+	{
+		int32		coordinate[PE_MAX_ATTRIBUTES];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int a = 0; a < t->domain->attributes; a++)
+			coordinate[a] = f->cell[a][row];
+		kept[row] = pe_predicate_may_select(t->predicate, coordinate, t->domain->attributes) ? row : -1;
+	}
+	for (int32 row = 0; row < rows; row++)
+		if (kept[row] >= 0)
+			kept[count++] = row;
+	for (int32 row = 0, next = 0; row < rows && count > 0; row++)
+	{
+		int32		from;
+
+		if (next < count && kept[next] == row)
+		{
+			next++;
+			continue;
+		}
+		from = kept[pe_stream_below(&t->stream, count)];
+		for (int a = 0; a < t->domain->attributes; a++)
+			f->cell[a][row] = f->cell[a][from];
+	}
+	if (count == 0)
+		t->rows = 0;
+	pe_free(kept);
 }
 
 static void
@@ -225,7 +285,6 @@ draw_units(filling *f)
 
 	if (f->unit_column < 0)
 		return;
-	pe_check_memory((size_t) t->rows * (sizeof(int64) + sizeof(int32)) + t->most * sizeof(int32));
 	f->unit = pe_alloc(Max(t->rows, 1), sizeof(int64));
 	pe_synthetic_units(&t->stream, (int32) t->rows, t->most, t->units, f->unit);
 }
@@ -233,32 +292,66 @@ draw_units(filling *f)
 static char *
 comment_on(const pe_synthetic_table *t)
 {
-	return psprintf("synthetic, by dp.synthesize: rows drawn from release " INT64_FORMAT " of dataset \"%s\", "
-					"version %d of its data; %s%s; no row is anybody, and what is computed from them has no known "
-					"error",
-					t->release, t->dataset->name, t->version,
-					t->release != 0 ? pe_charge_text(t->release) : "a rehearsal, of public rows",
+	const char *source = t->release != 0
+		? psprintf("release " INT64_FORMAT " of dataset \"%s\", version %d of its data; %s", t->release,
+				   t->dataset->name, t->version, pe_charge_text(t->release))
+		: psprintf("a rehearsal of dataset \"%s\", of public rows", t->dataset->name);
+
+	return psprintf("synthetic, by dp.synthesize: rows drawn from %s%s; no row is anybody, and what is computed from "
+					"them has no known error",
+					source,
 					t->sizes != 0 ? psprintf("; rows of a unit as in release " INT64_FORMAT, t->sizes) : "");
 }
 
-void
-pe_synthetic_make_table(pe_synthetic_table *t)
+static filling *
+begin_filling(pe_synthetic_table *t)
 {
 	filling    *f = palloc0(sizeof(*f));
-	pe_confinement confinement;
 
 	f->table = t;
 	for (int a = 0; a < t->domain->attributes; a++)
 		add_attribute(f, a);
 	f->unit_column = t->most > 0 ? pe_published_add(&f->columns, t->dataset->unit, "", INT8OID) : -1;
 	pe_published_place(&f->columns, 0, f->columns.columns);
+	return f;
+}
+
+void
+pe_synthetic_clear(pe_synthetic_table *t)
+{
+	pe_confinement confinement;
+
+	if (t->rows >= 0)
+		check_rows_memory(t);
+	if (!OidIsValid(t->target.relation) || pe_published_has(&begin_filling(t)->columns, t->target.relation))
+		return;
+	pe_target_begin(&t->target, &confinement);
+	pe_target_drop(&t->target);
+	pe_target_end(&confinement);
+}
+
+void
+pe_synthetic_make_table(pe_synthetic_table *t)
+{
+	filling    *f = begin_filling(t);
+	pe_confinement confinement;
+
 	if (t->rows < 0)
+	{
 		t->rows = (int64) fmin(rint(t->model.total), PG_INT32_MAX);
+		check_rows_memory(t);
+		if (t->rows == 0)
+			ereport(NOTICE,
+					(errmsg("the table has no rows"),
+					 errdetail("With its noise the release counts none, as where all rows have a NULL that is "
+							   "dropped.")));
+	}
 	draw_cells(f);
+	replace_excluded(f);
 	draw_units(f);
 
 	pe_target_begin(&t->target, &confinement);
-	pe_target_create(&t->target, pe_published_list(&f->columns, NULL));
+	pe_published_make(&f->columns, &t->target, NULL);
 	pe_target_insert(&t->target, (int32) t->rows, make_row, f);
 	pe_target_finish(&t->target, comment_on(t));
 	pe_target_end(&confinement);
@@ -306,6 +399,7 @@ make_result(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = CStringGetTextDatum(t->target.qualified);
 	values[1] = Int64GetDatum(t->rows);
 	values[2] = Int64GetDatum(t->release);
+	nulls[2] = t->release == 0;
 	values[3] = edges_of(t);
 }
 

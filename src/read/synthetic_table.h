@@ -12,6 +12,9 @@
  *
  * Rows of one synthetic unit have nothing else in common: no request has measured that.
  *
+ * No row is where the predicate of the release cannot be true.  Cells of one attribute that it rules out have 0 in the
+ * model; a row that is ruled out by several attributes together becomes another one that was drawn.
+ *
  * A name that is taken gets a number behind it.  Everything follows from what was released: a release gives the same
  * rows each time.
  */
@@ -19,6 +22,7 @@
 #define PE_READ_SYNTHETIC_TABLE_H
 
 #include "counts/synthetic.h"
+#include "domain/predicate.h"
 #include "ledger/columns.h"
 #include "read/published_table.h"
 
@@ -30,6 +34,8 @@ typedef struct pe_synthetic_table
 	int			version;		/* of its data */
 	const pe_column *column;	/* of each attribute of the domain that spans cells */
 	const pe_domain *domain;
+	const pe_predicate *predicate;	/* over the domain, then what it looks at besides; NULL: all rows counted */
+	bool	   *possible[PE_MAX_ATTRIBUTES];	/* of each attribute, what it leaves; NULL: all cells */
 	pe_synthetic model;
 	bool		whole;			/* the model is of one attribute: the cells of the domain together */
 	pe_stream	stream;			/* from what was released */
@@ -42,7 +48,13 @@ typedef struct pe_synthetic_table
 /* 22023 unless rows can be asked for. */
 extern void pe_synthetic_check_rows(int64 rows);
 
-/* Makes the table that target has found, and fills it; rows is then how many. */
+/*
+ * Before anything is paid: refuses what is known to fail, and drops a table that is there with other columns.  Needs
+ * target, dataset, column, domain, rows and most.  Errors: 53200 too many rows; those of pe_target_drop.
+ */
+extern void pe_synthetic_clear(pe_synthetic_table *table);
+
+/* Makes or empties the table that target has found, and fills it; rows is then how many. */
 extern void pe_synthetic_make_table(pe_synthetic_table *table);
 
 /* A row for the SQL functions: target, rows, release, edges. */

@@ -72,4 +72,11 @@ is(ask_ok($node, 'ann', qq{SELECT max(abs(coalesce(a.n, 0) / 1e6 - coalesce(b.n,
 	FROM (SELECT least(age / 10, 9) AS age, count(*) AS n FROM many GROUP BY 1) a FULL JOIN (SELECT least(age / 10, 9) AS age, count(*) AS n FROM made GROUP BY 1) b USING (age)}),
 	't', 'a million rows: the same table');
 
+# ---- Many rows can be cancelled while they are drawn ----
+
+my $begun = time;
+(undef, undef, $err) = ask($node, 'ann', "SET statement_timeout = '1s'; SELECT rows FROM dp.synthesize($release, 'most', rows => 20000000)");
+is(sqlstate($err), '57014', 'cancelled: while rows are drawn');
+cmp_ok(time - $begun, '<', 20, 'cancelled: soon');
+
 done_testing();

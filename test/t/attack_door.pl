@@ -284,7 +284,7 @@ like($err, qr/NOTICE:.*charged/, '[60] only what it cost');
 is(all_charges($node), $count + 1, '[60] it is charged');
 is($node->safe_psql('postgres', "SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)"), '1', '[60] and stored');
 my $log = slurp_file($node->logfile, $log_start);
-like($log, qr/LOG:  the rows of dataset "fragile" could not be read \(SQLSTATE 58P01\)\n/, '[60] the log of the server has the SQLSTATE');
+like($log, qr/LOG:  pg_epsilon: the rows of dataset "fragile" could not be read \(SQLSTATE 58P01\)\n/, '[60] the log of the server has the SQLSTATE');
 unlike($log, qr/could not be read.*\n.*(CONTEXT|STATEMENT):.*read_rows/, '[60] and not the statement');
 is(messages('fragile'), $healthy, '[60] at debug5 he sees what he sees of a table in order');
 # the same in a transaction, which goes on

@@ -424,8 +424,8 @@ cmp_ok(get('ann', q{SELECT count(DISTINCT estimate) FROM generate_series(1, 40) 
 # ---- [58] Sensitivities of the analyst's own ----
 
 is(look(q{SELECT coalesce(string_agg(DISTINCT proname || '.' || a, ' '), '') FROM pg_proc, unnest(proargnames) a WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
-	AND a IN ('unit', 'max_rows', 'neighbours', 'private_column', 'max_change', 'change', 'sensitivity', 'bounds', 'scale', 'sigma') AND proname NOT IN ('create_dataset', 'optimize', 'check_view')}), '',
-	'[58] no function but dp.create_dataset takes what a sensitivity depends on, besides dp.optimize and dp.check_view, which know no dataset');
+	AND a IN ('unit', 'max_rows', 'neighbours', 'private_column', 'max_change', 'change', 'sensitivity', 'bounds', 'scale', 'sigma') AND proname NOT IN ('create_dataset', 'optimize', 'check_view', 'synthesize')}), '',
+	'[58] no function but dp.create_dataset takes what a sensitivity depends on, besides dp.optimize and dp.check_view, which know no dataset, and dp.synthesize, where it adds a column to what is drawn');
 outcomes('ann', '[58] as an option', map { [ "SELECT count(*) FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.01, options => '{\"$_\": 1}')", '22023' ] }
 	  qw(unit max_rows neighbours max_change change sensitivity bounds scale sigma delta epsilon rho));
 outcomes('curator', '[58] of an aggregate', map { [ "SELECT cardinality(dp.svm(sex, ARRAY[age]::float8[], " . ($options =~ s/\}'/, "$_": 1}'/r) . ')) FROM people', '22023' ] }

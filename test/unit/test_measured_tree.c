@@ -289,7 +289,7 @@ test_exact(void **state)
 			assert_true(pe_tree_tables(&p, &tables));
 			count_three(&tables, counts, 10);
 			value = measure(&p, &tables, counts, &values);
-			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, 0, &m));
+			assert_true(pe_tree_model(3, p.cells, value, values, given ? 2 : 0, 0, NULL, &m));
 			assert_true(fabs(m.total - 120) < 1e-6);
 			for (int i = 0; i < 3; i++)
 				assert_true(fabs(m.one[2][i] - 40) < 1e-6);
@@ -308,14 +308,14 @@ test_exact(void **state)
 			}
 			pe_synthetic_free(&m);
 			/* what is cut off, or has another format or tree, is none */
-			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, 0, &m));
-			assert_false(pe_tree_model(3, p.cells, value, 4, 0, 0, &m));
-			assert_false(pe_tree_model(2, p.cells, value, values, 0, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values - 1, 0, 0, NULL, &m));
+			assert_false(pe_tree_model(3, p.cells, value, 4, 0, 0, NULL, &m));
+			assert_false(pe_tree_model(2, p.cells, value, values, 0, 0, NULL, &m));
 			value[5 + 7] = 1;		/* the first edge: both ends alike */
 			value[5 + 8] = 1;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, NULL, &m));
 			value[0]++;
-			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, &m));
+			assert_false(pe_tree_model(3, p.cells, value, values, 0, 0, NULL, &m));
 			pe_free(value);
 			pe_tables_free(&tables);
 		}
@@ -336,7 +336,7 @@ test_small_groups(void **state)
 	(void) state;
 	assert_true(pe_tree_tables(&p, &tables));
 	value = measure(&p, &tables, counts, &values);
-	assert_true(pe_tree_model(2, p.cells, value, values, 0, 0, &m));
+	assert_true(pe_tree_model(2, p.cells, value, values, 0, 0, NULL, &m));
 	assert_true(fabs(m.table[1][1] - 60) < 5);
 	pe_synthetic_free(&m);
 	/* the table of both alone, and not one whose interval only ends above */
@@ -345,7 +345,7 @@ test_small_groups(void **state)
 		double		second = 0;
 
 		value[5 + 4 + 2 + 1] = value[5 + 4 + 2 + 2] = 60;
-		assert_true(pe_tree_model(2, p.cells, value, values, 0, least, &m));
+		assert_true(pe_tree_model(2, p.cells, value, values, 0, least, NULL, &m));
 		assert_true(m.table[1][1] < 45);
 		assert_true(fabs(m.one[0][0] - 1060) < 5);
 		for (int i = 0; i < 2; i++)
@@ -355,7 +355,7 @@ test_small_groups(void **state)
 	}
 	/* a group of one attribute */
 	value[5] = 2000;
-	assert_true(pe_tree_model(2, p.cells, value, values, 0, 1500, &m));
+	assert_true(pe_tree_model(2, p.cells, value, values, 0, 1500, NULL, &m));
 	assert_true(m.one[0][1] < 600);
 	pe_synthetic_free(&m);
 	pe_free(value);
@@ -376,7 +376,7 @@ test_one_attribute(void **state)
 	(void) state;
 	assert_true(pe_tree_tables(&p, &tables));
 	value = measure(&p, &tables, counts, &values);
-	assert_true(pe_tree_model(1, p.cells, value, values, 0, 0, &m));
+	assert_true(pe_tree_model(1, p.cells, value, values, 0, 0, NULL, &m));
 	assert_true(fabs(m.one[0][0] - 7) < 1e-9);
 	assert_int_equal(m.parent[0], -1);
 	pe_synthetic_free(&m);
@@ -401,7 +401,7 @@ test_nobody(void **state)
 		int64_t    *value = measure(&p, &tables, counts, &values);
 		pe_synthetic m;
 
-		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, 0, &m));
+		assert_true(pe_tree_model(3, p.cells, value, values, i % 3, 0, NULL, &m));
 		assert_true(m.total >= 0);
 		pe_synthetic_free(&m);
 		pe_free(value);

@@ -629,6 +629,10 @@ test_random(void **state)
 			selected += selects;
 			if (selects != (evaluate(t, coordinate) == PE_TRUE))
 				fail_msg("%s", text);
+			/* known cells decide; without the last ones what is selected may still be */
+			assert_int_equal(pe_predicate_may_select(&predicate, coordinate, ATTRIBUTES), selects);
+			for (int known = 0; known < ATTRIBUTES; known++)
+				assert_true(!selects || pe_predicate_may_select(&predicate, coordinate, known));
 		} while (next_coordinate(coordinate));
 
 		/* spacing, case and parentheses leave no trace; the canonical text is its own */
@@ -940,6 +944,7 @@ test_depth(void **state)
 	assert_true(pe_predicate_selects(&predicate, coordinate));
 	coordinate[AGE] = 1;
 	assert_false(pe_predicate_selects(&predicate, coordinate));
+	assert_false(pe_predicate_may_select(&predicate, coordinate, ATTRIBUTES));
 	coordinate[SMOKES] = 1;
 	assert_true(pe_predicate_selects(&predicate, coordinate));
 	pe_predicate_free(&predicate);

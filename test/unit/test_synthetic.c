@@ -120,6 +120,46 @@ test_fit(void **state)
 	pe_synthetic_free(&m);
 }
 
+/* Cells that cannot have rows have none: of a class of their own, of the rest with others, and where all is 0. */
+static void
+test_impossible(void **state)
+{
+	static const bool possible[4] = {true, false, true, false};
+	double		first[] = {50, 40, 1, -2};
+	double		second[] = {30, 24};
+	double	   *table[] = {first, second};
+	double		pair[] = {30, 20, 90, -50, 1, 3};
+	int32_t		cell[2][100];
+	int32_t    *cells[] = {cell[0], cell[1]};
+	pe_stream	stream;
+
+	(void) state;
+	pe_stream_init(&stream, "impossible", 10);
+	for (int empty = 0; empty < 2; empty++)
+	{
+		pe_synthetic m = {.attributes = 2, .variance = {4, 4}, .possible = {possible}};
+
+		pe_classing_init(&m.classing[0], 4, first, 3 - 1000 * empty);
+		pe_classing_init(&m.classing[1], 2, second, 3 - 1000 * empty);
+		pe_synthetic_fit(&m, table);
+		assert_true(m.one[0][1] == 0 && m.one[0][3] == 0);
+		assert_near(m.one[0][0] + m.one[0][2], m.total, 1e-9);
+		if (empty == 0)
+		{
+			assert_near(m.total, (51 / 8. + 54 / 8.) / (1 / 8. + 1 / 8.), 1e-9);
+			pe_synthetic_fit_pair(&m, 0, 1, pair, 1);
+			assert_true(pair[2] == 0 && pair[3] == 0);
+			assert_near(sum_of(6, pair), m.total, 1e-6);
+		}
+		pe_synthetic_draw(&m, &stream, 100, cells);
+		for (int row = 0; row < 100; row++)
+			assert_true(possible[cell[0][row]]);
+		pe_synthetic_free(&m);
+		memset(first, 0, sizeof(first));
+		second[0] = second[1] = -1;
+	}
+}
+
 static void
 check_margins(int rows, int columns, const double *table, const double *row, const double *column)
 {
@@ -738,7 +778,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_classing), cmocka_unit_test(test_fit), cmocka_unit_test(test_fit_pair),
+		cmocka_unit_test(test_classing), cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_impossible), cmocka_unit_test(test_fit_pair),
 		cmocka_unit_test(test_tree), cmocka_unit_test(test_information), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_round_table), cmocka_unit_test(test_round_pair), cmocka_unit_test(test_round_pair_mean),
 		cmocka_unit_test(test_round_impossible), cmocka_unit_test(test_draw), cmocka_unit_test(test_small),
