@@ -187,7 +187,7 @@ SET client_min_messages = notice;
 SELECT rows, shown(units, stderr, lower95, upper95) FROM dp.rows_per_unit('p', 4, epsilon => 1000);
 SET client_min_messages = warning;
 SELECT description FROM dp.describe('p') WHERE description ~ 'release';
-SELECT key, shown(estimate) FROM dp.keys('p', 'word', epsilon => 100, delta => 1e-10);
+SELECT key, shown(estimate) FROM dp.keys('p', 'word', epsilon => 1000, delta => 1e-10);
 -- without the rule from 0 to 8192
 SELECT lower, upper FROM dp.bounds('p', 'z', epsilon => 1000);
 -- Totals of three periods: a unit may have a row in each, so that 15 rows may be of 5 units

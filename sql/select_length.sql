@@ -48,7 +48,7 @@ SELECT statement, pg_temp.same_rows(statement, 'visits') FROM unnest(ARRAY['SELE
 
 -- 2. Values that are longer count as the most, which a NOTICE tells; the lesser of few characters is exact
 SET client_min_messages = notice;
-SELECT round(avg(length(text))) FROM longs_v;
+SELECT round(avg(length(text)), -1) FROM longs_v;
 SELECT round(avg(least(length(text), 300))) AS fewer FROM longs_v;
 SELECT round(avg(least(length(text), 256))) AS exact, (SELECT round(avg(least(length(text), 256))) FROM longs) AS truth FROM longs_v;
 SET client_min_messages = warning;

@@ -209,7 +209,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = CStringGetTextDatum(name_of(g, row));
 	pe_put_float(c->errors[row], &values[1], &nulls[1]);
 	values[2] = Float8GetDatum(c->rows);
-	nulls[2] = pe_aggregate_is_linear(&g->aggregate[row]) || g->aggregate[row].kind == PE_AGG_LEVELS;
+	nulls[2] = !pe_aggregate_needs_rows(&g->aggregate[row]);
 	values[3] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
 	nulls[3] = asked->ask.accounting == PE_PURE;
 	values[4] = Float8GetDatum(pe_plan_epsilon(asked->plan));

@@ -1476,7 +1476,7 @@ pe_aggregation_tabulate(pe_aggregation *g, const pe_aggregate_noise *noise, cons
 			tabulate_quartiles(&r, i, t);
 	for (int i = 1; i < g->aggregates; i++)
 		for (int32 q = 0; q <= groups; q++)
-			if (g->aggregate[i].kind == PE_AGG_LEVELS || pe_aggregate_is_linear(&g->aggregate[i]))
+			if (!pe_aggregate_needs_rows(&g->aggregate[i]))
 				t->missing[(size_t) q * g->aggregates + i] = missing_of(&errors, t, i, q);
 	end(&r);
 	suppress_table(g, t);

@@ -1648,6 +1648,12 @@ pe_aggregate_is_linear(const pe_aggregate *aggregate)
 	return is_linear(aggregate->form);
 }
 
+bool
+pe_aggregate_needs_rows(const pe_aggregate *aggregate)
+{
+	return !pe_aggregate_is_linear(aggregate) && aggregate->kind != PE_AGG_LEVELS;
+}
+
 /* That of the word in front of the parenthesis. */
 static const pe_aggregate_form *
 form_of_text(const char *text)

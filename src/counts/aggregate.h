@@ -181,6 +181,9 @@ extern char *pe_aggregate_canonical(const pe_aggregate *aggregate,
 extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
 extern bool pe_aggregate_text_is_linear(const char *text);
 
+/* Whether its error depends on the rows of its group. */
+extern bool pe_aggregate_needs_rows(const pe_aggregate *aggregate);
+
 /*
  * The sums that aggregates need, each once, in sums->sum, which has room for
  * PE_MAX_SUMS; sums->numbers and conditions are there.  always: bit n is set if

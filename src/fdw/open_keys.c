@@ -520,7 +520,9 @@ error_of_sums(const pe_open_keys *k)
 		return "";
 	errors = palloc(k->call.aggregation->aggregates * sizeof(double));
 	pe_key_call_errors(&k->call, 1000, errors);
-	return isnan(errors[0]) ? "" : psprintf(", of %s at most %.3g", request->sums.aggregate[0], errors[0]);
+	return isnan(errors[0]) ? "" : psprintf(", of %s at most %.3g%s", request->sums.aggregate[0], errors[0],
+											pe_aggregate_needs_rows(&k->call.aggregation->aggregate[0])
+											? " in a group of 1,000 rows" : "");
 }
 
 char *
