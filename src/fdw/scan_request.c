@@ -1414,7 +1414,8 @@ quote_of_aggregates(const pe_select *s)
 	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(s->call.aggregation->asked.plan));
 	if (!isnan(error))
 		appendStringInfo(&text, ", standard error of %s at most %.3g%s", s->call.call.request.sums.aggregate[0], error,
-						 pe_aggregate_needs_rows(&s->call.aggregation->aggregate[0]) ? " in a group of 1,000 rows" : "");
+						 pe_aggregate_needs_rows(&s->call.aggregation->aggregate[0])
+						 ? " in a group of 1,000 rows" : "");
 	if (s->counts_dropped)
 		appendStringInfo(&text, ", of %s %.3g", s->call.call.request.sums.aggregate[last], errors[last]);
 	return text.data;
