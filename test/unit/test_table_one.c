@@ -159,7 +159,7 @@ differences_of_levels_are_those_of_yang_and_dalton(void **state)
 	assert_true(isnan(pe_table_difference_of_levels(2, (double[]) {1, 0}, (double[]) {0, 1})));
 }
 
-/* Four numbers, the first two of which have the noise of one measurement in common. */
+/* Four numbers.  The noise of one measurement is in the first two. */
 static pe_noisy
 four_numbers(void)
 {
