@@ -27,6 +27,8 @@ answers = [cursor.execute(select, datetime.datetime(2025, 6, 1), "west").fetchal
 print("regions:", ", ".join(row[0] for row in answers[0]))
 print("counts:", *(row[1] for row in answers[0]))
 print("same:", all([tuple(row) for row in answer] == [tuple(row) for row in answers[0]] for answer in answers))
+drawn = cursor.execute("SELECT * FROM drawn").fetchall()
+print("drawn:", len(drawn), "rows,", ", ".join(f"{c.column_name} {c.type_name}" for c in cursor.columns(table="drawn")))
 connection.rollback()
 print("again:", [tuple(row) for row in cursor.execute(select, datetime.datetime(2025, 6, 1), "west")] == [tuple(row) for row in answers[0]])
 connection.commit()

@@ -85,6 +85,7 @@ my $release = value(q{SELECT DISTINCT release FROM dp.histogram('people', '{age,
 is(value("SELECT dp.publish($release, 'report')"), 20, 'a table with a row per count is published');
 my $sum = value('SELECT floor(sum(estimate)) FROM report');
 my $sum_of_half = value('SELECT floor(sum(estimate)) FROM report WHERE age_from >= 50');
+is(value("SELECT rows FROM dp.synthesize($release, 'drawn', 500)"), 500, 'and a synthetic one');
 my $charges = ledger($node)->{charges};
 
 # ---- psql ----
@@ -181,7 +182,7 @@ SKIP:
 {
 	my ($python) = grep { (run($_, '-c', 'import pyodbc; assert "PostgreSQL Unicode" in pyodbc.drivers()'))[0] } 'python3', '/usr/bin/python3';
 
-	skip 'python3 with pyodbc and psqlODBC is not installed', 10 unless defined $python;
+	skip 'python3 with pyodbc and psqlODBC is not installed', 11 unless defined $python;
 	my $out = client('ODBC', $python, "$clients/odbc_client.py", '127.0.0.1', $port, 'ann');
 
 	like($out, qr/^listed: .*\borders_v VIEW\b/m, 'ODBC: the view is listed');
@@ -190,6 +191,7 @@ SKIP:
 	like($out, qr/^nothing: 0 rows, 4 columns$/m, 'ODBC: the transaction goes on');
 	like($out, qr/^regions: north, south, east$/m, 'ODBC: groups, with parameters and a cursor');
 	is_near('ODBC', $out =~ /^counts: (.*)$/m, rows_say('count(*)', "ordered_at < '2025-06-01' AND region <> 'west'", '1 DESC'));
+	like($out, qr/^drawn: 500 rows, age int4, sex text$/m, 'ODBC: a synthetic table is read as any other');
 	like($out, qr/^same: True$/m, 'ODBC: the same answer six times');
 	like($out, qr/^again: True$/m, 'ODBC: and after the transaction was rolled back');
 	is(paid(), ++$selects, 'ODBC: one charge');
