@@ -93,6 +93,7 @@ sub anchor_keeper
 	my ($script) = grep { -x } map { "$_/pg_epsilon_anchor_directory" } split /:/, $ENV{PATH};
 	my %keeper = (map { $_ => "$outside/$_" } qw(store mode log wrapper));
 
+	$keeper{nap} = "sleep 3$$";	# of this test alone: others run beside it
 	mkdir $keeper{store} or die "mkdir: $!";
 	append_to_file($keeper{log}, '');
 	append_to_file($keeper{wrapper}, <<"END");
@@ -104,7 +105,7 @@ read -r what <$keeper{mode}
 case "\$what" in
 	"\$verb fails") exit 1 ;;
 	"\$verb is killed") kill -9 \$\$ ;;
-	"\$verb hangs") sleep 3071 & sleep 3071 ;;
+	"\$verb hangs") $keeper{nap} & $keeper{nap} ;;
 	"\$verb talks") echo nonsense; exit 0 ;;
 	"\$verb talks long") yes | head -c 100000; exit 0 ;;
 	"\$verb is late") printf '%s\\n' "\$lines" | $script \$1 "\$verb" >/dev/null; exit 1 ;;
