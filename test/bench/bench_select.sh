@@ -8,12 +8,14 @@
 #   ROWS=n     rows of the tables without a unit (default 10 million; with few, what a charge takes outweighs the scan)
 #   UNITS=n    units of the other, with one to nine rows (default a tenth of ROWS)
 #   ROUNDS=n   how often each is measured (default 3)
+#   JOINS=0    not what stands beside them: for a build of before there was any (scripts/bench_builds.sh)
 set -u -o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 ROWS=${ROWS:-10000000}
 UNITS=${UNITS:-$((ROWS / 10))}
 ROUNDS=${ROUNDS:-3}
+JOINS=${JOINS:-1}
 LIMIT=1.3
 
 # FROM is the relation.
@@ -58,8 +60,8 @@ CREATE TABLE of_units AS SELECT unit, $columns, $regions[unit % 5 + 1] AS s
 $(dataset measured '')
 $(dataset of_units ", unit => 'unit', max_rows => 5")
 SQL
-is_round || sql -c 'CREATE SCHEMA desk AUTHORIZATION bench_owner'
-is_round || sql <<SQL
+is_round || [ "$JOINS" = 0 ] || sql -c 'CREATE SCHEMA desk AUTHORIZATION bench_owner'
+is_round || [ "$JOINS" = 0 ] || sql <<SQL
 SET client_min_messages = warning;
 SET ROLE bench_owner;
 CREATE TABLE shops (shop int PRIMARY KEY, kind text NOT NULL);
@@ -81,13 +83,16 @@ SELECT dp.expose_tables('sales', 'desk') \g /dev/null
 GRANT USAGE ON SCHEMA desk TO bench_analyst;
 GRANT SELECT ON ALL TABLES IN SCHEMA desk TO bench_analyst;
 SQL
-is_round || sql -c 'VACUUM (FREEZE, ANALYZE) measured, of_units, sold, shops' -c 'SELECT count(*) FROM measured' -c 'SELECT count(*) FROM of_units' -c 'SELECT count(*) FROM sold' >/dev/null
+is_round || for table in measured of_units $([ "$JOINS" = 0 ] || echo sold shops); do
+	sql -c "VACUUM (FREEZE, ANALYZE) $table" -c "SELECT count(*) FROM $table" >/dev/null
+done
 end_of_preparation
 
 if is_round; then
 	for view in measured_view of_units_view; do
 		figures "$view" "$view: "
 	done
+	[ "$JOINS" != 0 ] || exit 0
 	statements=("${of_join[@]}")
 	figures 'desk.sold JOIN desk.shops USING (shop)' 'join: '
 	statements=("${of_sales[@]}")
@@ -130,10 +135,12 @@ is_within || over=1
 compare "$UNITS units, $(sql -c 'SELECT count(*) FROM of_units') rows, five of each unit count" of_units_view \
 	'(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY unit) AS number FROM of_units) x WHERE number <= 5) y'
 is_within || over=1
-statements=("${of_join[@]}")
-compare "$ROWS rows, joined with a public table" 'desk.sold JOIN desk.shops USING (shop)' 'sold JOIN shops USING (shop)'
-statements=("${of_sales[@]}")
-compare "$ROWS rows, expressions of two columns and values that nobody has listed" sold_view sold
+[ "$JOINS" = 0 ] || {
+	statements=("${of_join[@]}")
+	compare "$ROWS rows, joined with a public table" 'desk.sold JOIN desk.shops USING (shop)' 'sold JOIN shops USING (shop)'
+	statements=("${of_sales[@]}")
+	compare "$ROWS rows, expressions of two columns and values that nobody has listed" sold_view sold
+}
 [ "$over" = 0 ] || {
 	echo "A median of ratios is above its limit."
 	exit 1
