@@ -87,6 +87,20 @@ read_decimal(double x, int64_t *digits, int *exponent)
 }
 
 /*
+ * Whether x is what a whole number of units of at most 15 digits reads as: then no other decimal of 15 digits does, and
+ * these are the digits of read_decimal.  Both operands of the quotient are exact (10^18 has 42 bits beside its power of
+ * two), so it is rounded once, as text is.
+ */
+static bool
+is_whole(double x, int unit_digits, int64_t *units)
+{
+	double		scale = unit_digits == NANO_DIGITS ? 1e9 : 1e18;
+
+	*units = x < 1e15 / scale ? llrint(x * scale) : 0;
+	return *units > 0 && (double) *units / scale == x;
+}
+
+/*
  * x in units of 10^-unit_digits, rounded down, by integers alone: dividing by
  * ten repeatedly, each time rounded down, is dividing by the power of ten,
  * rounded down once.
@@ -101,6 +115,8 @@ units_down(double x, int unit_digits)
 		return -1;
 	if (x == 0)
 		return 0;
+	if (is_whole(x, unit_digits, &units))
+		return units;
 
 	read_decimal(x, &units, &exponent);
 	exponent += unit_digits;

@@ -297,7 +297,7 @@ pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan
 {
 	appendStringInfo(sql, "SELECT dp_internal.%s($1, %s, %s", scan->distributed ? "read_records" : "read_rows",
 					 has_cut ? "$2" : "NULL", scan->distributed ? "ROW(" : "");
-	if (dataset->unit == NULL)
+	if (!scan->of_units)
 		appendStringInfoChar(sql, '0');
 	else
 		appendStringInfo(sql, "t.%s", quote_identifier(dataset->unit));
@@ -747,6 +747,9 @@ charge_and_read(void *argument)
 	scan.distributed = !rehearses && pe_shards_hold_rows(visit->dataset);
 	if (scan.distributed)
 		check_shards(visit->dataset, tables, proof);
+	scan.of_units = visit->dataset->unit != NULL;
+	scan.unit_is_key = scan.of_units && !scan.distributed &&
+		(proof != NULL ? proof->unit_is_key : pe_table_unit_is_key(relation, visit->dataset->unit));
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();

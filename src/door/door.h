@@ -118,6 +118,9 @@ typedef struct pe_scan
 	bool		without_cut;	/* the second one is handed on as null */
 	bool		serial;			/* without parallel workers */
 	bool		distributed;	/* set by the door before prepare: the rows are in shards */
+	bool		of_units;		/* rows are cut by their units, which the statement reads; true by the door if there
+								 * are any, and false by a prepare that needs none where unit_is_key */
+	bool		unit_is_key;	/* set by the door before prepare: no two rows are of one unit, by the catalog */
 	pe_times	times;			/* set by the door before prepare: which rows the charge is for */
 	SPIPlanPtr	plan;			/* set by the door */
 } pe_scan;
@@ -180,6 +183,9 @@ extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
  * a unit is in one cell, however large max_rows is, and no row is cut.
  */
 extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading reading);
+
+/* Whether a question counts rows that the cut leaves out, or sizes of units: then units are read, though unit_is_key. */
+extern bool pe_door_needs_units(const pe_question *question);
 
 /* The table of a dataset as SQL names it. */
 extern char *pe_door_table(const pe_dataset *dataset);

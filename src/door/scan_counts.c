@@ -346,6 +346,17 @@ scan_statement(const pe_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
+bool
+pe_door_needs_units(const pe_question *question)
+{
+	const pe_sums *sums = has_numbers(question) ? question->sums.sums : NULL;
+	bool		needs = question->kind == PE_COUNT_SIZES || (sums != NULL && sums->max_periods > 0);
+
+	for (int32 s = 0; sums != NULL && s < sums->sums; s++)
+		needs |= sums->sum[s].kind == PE_SUM_LOST;
+	return needs;
+}
+
 /* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
 static bytea *
 cut_bytes(const counting *c, const pe_scan *scan)
@@ -353,7 +364,7 @@ cut_bytes(const counting *c, const pe_scan *scan)
 	const pe_dataset *dataset = c->question->dataset;
 	pe_u128		cells = c->counted->unit_cells != NULL ? c->counted->unit_cells(c->question) : 0;
 
-	if (dataset->unit == NULL)
+	if (!scan->of_units)
 		return NULL;
 	return pe_door_cut(dataset, pe_door_rows_at_most(dataset, NULL, 0), pe_door_state_memory(scan),
 					   pe_unit_entry_size(cells));
@@ -364,9 +375,10 @@ prepare_counts(void *argument, pe_scan *scan)
 {
 	counting   *c = argument;
 
+	scan->of_units = scan->of_units && !(scan->unit_is_key && !pe_door_needs_units(c->question));
 	c->cut = cut_bytes(c, scan);
 	if (has_opens(c->question))
-		pe_value_scans_prepare(&c->values, c->question);
+		pe_value_scans_prepare(&c->values, c->question, scan->of_units);
 	scan->parameters = c->cut == NULL && !has_opens(c->question) ? 1 : 2;
 	scan->statement = scan_statement(c->question, scan);
 	scan->types[0] = scan->types[1] = BYTEAOID;

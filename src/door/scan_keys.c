@@ -29,6 +29,7 @@ typedef struct finding
 	const pe_key_question *question;
 	TimestampTz start;
 	MemoryContext context;		/* of what outlives the scans */
+	bool		of_units;		/* rows are cut by their units */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped */
 	uint32		ranges;			/* of keys */
 	uint32		range;			/* that is read now */
@@ -83,9 +84,9 @@ wipe_keys(void *argument)
 
 /* A share is three quarters of what there is memory for: the parts of a hash differ. */
 void
-pe_door_divide_keys(const pe_dataset *dataset, uint64 rows, size_t memory, uint32 *ranges, size_t *slots)
+pe_door_divide_keys(bool of_units, uint64 rows, size_t memory, uint32 *ranges, size_t *slots)
 {
-	int			copies = SLOT_COPIES + (dataset->unit == NULL ? STATE_COPIES : 0);
+	int			copies = SLOT_COPIES + (of_units ? 0 : STATE_COPIES);
 	size_t		most = Min(memory / (copies * sizeof(pe_key_count)), MOST_SLOTS);
 	size_t		share = Max(most - most / 4, 1);
 
@@ -135,12 +136,12 @@ divide(finding *f)
 	uint64		rows;
 	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
 	/* a row without a key is collected with its unit: it may be shorter */
-	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset, NULL, 0);
+	uint64		collected = f->of_units ? pe_door_rows_at_most(dataset, NULL, 0) : 0;
 
 	for (int i = 0; i < f->question->opens; i++)
 		stored[i] = f->question->columns[i].name;
 	rows = pe_door_rows_at_most(dataset, stored, f->question->opens);
-	pe_door_divide_keys(dataset, rows, memory, &f->ranges, &f->slots);
+	pe_door_divide_keys(f->of_units, rows, memory, &f->ranges, &f->slots);
 	f->most = most_keys(f->question, memory);
 	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
@@ -207,7 +208,7 @@ static Datum
 range_datum(const finding *f)
 {
 	const pe_key_spec spec = {
-		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges,
+		.of_units = f->of_units, .range = f->range, .ranges = f->ranges,
 		.more = (uint32) f->question->opens - 1, .limit = f->slots, .beside = (uint32) columns_of_sums(f->question)
 	};
 	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec) + selection_size(f->question));
@@ -241,6 +242,9 @@ prepare_keys(void *argument, pe_scan *scan)
 {
 	finding    *f = argument;
 
+	scan->of_units = scan->of_units &&
+		!(scan->unit_is_key && (f->question->sums == NULL || !pe_door_needs_units(f->question->sums)));
+	f->of_units = scan->of_units;
 	divide(f);
 	scan->statement = scan_statement(f->question, scan);
 	scan->parameters = 2;
@@ -248,7 +252,7 @@ prepare_keys(void *argument, pe_scan *scan)
 	scan->values[0] = range_datum(f);
 	scan->values[1] = PointerGetDatum(f->cut);
 	if (f->question->sums != NULL && f->question->sums->sums.sums->opens > 0)
-		pe_value_scans_prepare(&f->values, f->question->sums);
+		pe_value_scans_prepare(&f->values, f->question->sums, f->of_units);
 }
 
 /* Adds the counts of one range of units. */
@@ -357,7 +361,7 @@ static char *
 spec_of_keys(const finding *f, size_t *size)
 {
 	const pe_key_sums_spec spec = {
-		.of_units = f->question->dataset->unit != NULL, .more = (uint32) f->question->opens - 1,
+		.of_units = f->of_units, .more = (uint32) f->question->opens - 1,
 		.numbers = (uint32) f->passes, .selection = (uint32) selection_size(f->question)
 	};
 	size_t		numbers = f->passes * sizeof(pe_u128);

@@ -57,7 +57,7 @@ extern void pe_door_keys(const pe_key_question *question, pe_charge_reply *reply
  * Into how many ranges of keys a table of at most so many rows is divided, and how many
  * slots each of them has: what one is looked for in.
  */
-extern void pe_door_divide_keys(const pe_dataset *dataset, uint64 rows, size_t memory, uint32 *ranges, size_t *slots);
+extern void pe_door_divide_keys(bool of_units, uint64 rows, size_t memory, uint32 *ranges, size_t *slots);
 
 /* A released key, in the text form of its column. */
 typedef struct pe_answered_key

@@ -37,13 +37,14 @@ name_of_open(const pe_question *question, int open)
 }
 
 void
-pe_value_scans_prepare(pe_value_scans *s, const pe_question *question)
+pe_value_scans_prepare(pe_value_scans *s, const pe_question *question, bool of_units)
 {
 	const pe_dataset *dataset = question->dataset;
 	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
-	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset, NULL, 0);
+	uint64		collected = of_units ? pe_door_rows_at_most(dataset, NULL, 0) : 0;
 
 	s->question = question;
+	s->of_units = of_units;
 	s->sums = *question->sums.sums;
 	s->tables = *question->sums.tables;
 	s->domain = question->domain;
@@ -52,7 +53,7 @@ pe_value_scans_prepare(pe_value_scans *s, const pe_question *question)
 	{
 		char	   *stored[1] = {name_of_open(question, i)};
 
-		pe_door_divide_keys(dataset, pe_door_rows_at_most(dataset, stored, 1), memory, &s->ranges[i], &s->slots[i]);
+		pe_door_divide_keys(of_units, pe_door_rows_at_most(dataset, stored, 1), memory, &s->ranges[i], &s->slots[i]);
 	}
 	s->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
 }
@@ -77,7 +78,7 @@ range_datum(const pe_value_scans *s, int32 table)
 	pe_tables	tables = s->tables;
 	int64_t		first[2] = {0, tables.first[table + 1] - tables.first[table]};
 	const pe_key_spec spec = {
-		.of_units = s->question->dataset->unit != NULL, .range = s->range, .ranges = s->of,
+		.of_units = s->of_units, .range = s->range, .ranges = s->of,
 		.limit = s->slots[sums.sum[table].a]
 	};
 	bytea	   *bytes;

@@ -30,6 +30,7 @@ typedef struct pe_value_scans
 	size_t		keys_size;
 	MemoryContext context;		/* of what outlives a scan */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL: nothing is to be read */
+	bool		of_units;		/* rows are cut by their units */
 	uint32		ranges[PE_MAX_OPENS];	/* of numbers, by column */
 	size_t		slots[PE_MAX_OPENS];	/* of each range */
 	uint32		range;			/* that is read now, */
@@ -39,8 +40,8 @@ typedef struct pe_value_scans
 
 extern void pe_value_scans_init(pe_value_scans *scans);
 
-/* Before anything is charged, for a question of sums with open columns. */
-extern void pe_value_scans_prepare(pe_value_scans *scans, const pe_question *question);
+/* Before anything is charged, for a question of sums with open columns; of_units as of the scan. */
+extern void pe_value_scans_prepare(pe_value_scans *scans, const pe_question *question, bool of_units);
 
 /* Its sums as they are read behind keys, and what finds the key of a row: a pe_key_sums_spec and what is behind it. */
 extern void pe_value_scans_behind(pe_value_scans *scans, const pe_sums *sums, const pe_tables *tables,

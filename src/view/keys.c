@@ -12,6 +12,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -84,16 +85,15 @@ key_of_index(Relation relation, Oid oid)
 	return numbers;
 }
 
-List *
-pe_unique_indexes(const pe_source *source)
+/* An index of a table says nothing of its children; that of a partitioned table is one of all partitions. */
+static List *
+unique_indexes(Relation relation, bool has_children)
 {
-	Relation	relation = table_open(source->relation, NoLock);
 	char		kind = relation->rd_rel->relkind;
 	List	   *keys = NIL;
 	ListCell   *cell;
 
-	/* an index of a table says nothing of its children; that of a partitioned table is one of all partitions */
-	if (kind != RELKIND_FOREIGN_TABLE && (kind == RELKIND_PARTITIONED_TABLE || list_length(source->members) == 1))
+	if (kind != RELKIND_FOREIGN_TABLE && (kind == RELKIND_PARTITIONED_TABLE || !has_children))
 		foreach(cell, RelationGetIndexList(relation))
 		{
 			List	   *key = key_of_index(relation, lfirst_oid(cell));
@@ -101,8 +101,60 @@ pe_unique_indexes(const pe_source *source)
 			if (key != NIL)
 				keys = lappend(keys, key);
 		}
+	return keys;
+}
+
+List *
+pe_unique_indexes(const pe_source *source)
+{
+	Relation	relation = table_open(source->relation, NoLock);
+	List	   *keys = unique_indexes(relation, list_length(source->members) > 1);
+
 	table_close(relation, NoLock);
 	return keys;
+}
+
+/* An index of the caller's own transaction was built without the rows that it has deleted, and these are read. */
+static bool
+has_new_index(Relation relation)
+{
+	ListCell   *cell;
+	bool		has = false;
+
+	foreach(cell, RelationGetIndexList(relation))
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		has |= !HeapTupleIsValid(tuple) || TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+		if (HeapTupleIsValid(tuple))
+			ReleaseSysCache(tuple);
+	}
+	return has;
+}
+
+bool
+pe_has_new_index(Oid table)
+{
+	Relation	relation = table_open(table, NoLock);
+	bool		has = has_new_index(relation);
+
+	table_close(relation, NoLock);
+	return has;
+}
+
+bool
+pe_table_unit_is_key(Oid table, const char *column)
+{
+	Relation	relation = table_open(table, NoLock);
+	AttrNumber	number = get_attnum(table, column);
+	bool		is_key = false;
+	ListCell   *cell;
+
+	if (number > 0 && TupleDescAttr(RelationGetDescr(relation), number - 1)->attnotnull && !has_new_index(relation))
+		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
+			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
+	table_close(relation, NoLock);
+	return is_key;
 }
 
 static pe_column *

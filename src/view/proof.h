@@ -82,6 +82,7 @@ typedef struct pe_view_proof
 								 * tables that are joined by their unique keys; so rows are never changed by later
 								 * ones if those tables are append-only */
 	bool		multiplies;		/* it may have more rows than the tables that carry it; else they bound it: carries */
+	bool		unit_is_key;	/* no two rows have the same unit, and none is NULL */
 	bool		has_settings;	/* an expression depends on TimeZone, DateStyle or the like */
 } pe_view_proof;
 
@@ -103,6 +104,12 @@ extern pe_view_proof *pe_view_prove(Oid view, AttrNumber unit, const pe_view_wor
  */
 extern pe_view_key *pe_view_key_of_text(const char *text);
 extern char *pe_view_key_text(const pe_view_key *key);
+
+/*
+ * Whether a column of a table says of each row whose it is, alone: it is NOT NULL, and a unique index of it alone holds
+ * in all rows that the latest snapshot has, those that the caller's own transaction has deleted too.  The table is locked.
+ */
+extern bool pe_table_unit_is_key(Oid table, const char *column);
 
 /* Whether a relation is one that is proved: a view, no materialized one. */
 extern bool pe_view_is_view(Oid relation);
