@@ -73,18 +73,19 @@ pe_public_below(Oid type, Datum edge)
 	}
 }
 
-/* The type modifier and the collation of a column; of a frozen dataset, and of no column, none are known. */
-static void
-read_column(const pe_dataset *dataset, AttrNumber number, int32 *typmod, Oid *collation)
+/* The type modifier and the collation of a column; where it is not found, none are known.  Whether it is NOT NULL. */
+static bool
+read_column(const pe_dataset *dataset, const char *name, AttrNumber number, Oid type, int32 *typmod, Oid *collation)
 {
-	Oid			type;
+	pe_column_place place;
 
 	*typmod = -1;
 	*collation = InvalidOid;
-	if (dataset->frozen || pe_column_name(dataset->relation, number) == NULL)
-		return;
-	get_atttypetypmodcoll(dataset->relation, number, &type, typmod, collation);
+	if (name == NULL || !pe_column_find_place(dataset, name, number, type, &place))
+		return false;
+	get_atttypetypmodcoll(place.relation, place.number, &type, typmod, collation);
 	(void) getBaseTypeAndTypmod(type, typmod);
+	return pe_column_is_not_null(place.relation, place.number);
 }
 
 /* Of numeric(p, s). */
@@ -188,11 +189,12 @@ static void
 fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 {
 	Datum	   *point;
+	bool		never_null;
 
 	a->name = column->name;
 	a->hash = hash_of(column);
 	a->type = column->type;
-	read_column(dataset, column->number, &a->typmod, &a->collation);
+	never_null = read_column(dataset, column->name, column->number, column->type, &a->typmod, &a->collation);
 	point = read_points(column, a->typmod);
 	a->numbers = pe_type_is_number(column->type) && column->domain.kind == PE_BINS;
 	a->bins = column->domain.kind == PE_BINS;
@@ -201,8 +203,7 @@ fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 	a->ordered = pe_attribute_ordered_cells(&column->domain);
 	a->other = cell_that(&column->domain, pe_attribute_is_other);
 	a->null = cell_that(&column->domain, pe_attribute_is_null);
-	a->drops_null = column->domain.nulls == PE_NULLS_DROP &&
-		!pe_column_is_not_null(dataset->relation, column->number);
+	a->drops_null = column->domain.nulls == PE_NULLS_DROP && !never_null;
 	a->drops_outside = !pe_has_all_values(column);
 	a->low = a->high = a->edge = point;
 	if (a->bins)
@@ -225,8 +226,7 @@ add_open(pe_public_dataset *d, const pe_dataset *dataset, const pe_column *colum
 	if (d->unit != NULL && strcmp(d->unit, column->name) == 0)
 		return;
 	*o = (pe_public_open) {.name = column->name, .number = column->number, .type = column->type};
-	read_column(dataset, column->number, &o->typmod, &o->collation);
-	o->is_there = !dataset->frozen && pe_column_is_not_null(dataset->relation, column->number);
+	o->is_there = read_column(dataset, column->name, column->number, column->type, &o->typmod, &o->collation);
 	d->opens++;
 }
 
@@ -263,10 +263,9 @@ pe_public_load(const char *name, char **names, int count)
 	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
 	d->max_rows = dataset->max_rows;
-	d->unit_is_there = d->unit != NULL && !dataset->frozen &&
-		pe_column_is_not_null(dataset->relation, dataset->unit_number);
 	d->unit_type = unit_type(dataset);
-	read_column(dataset, dataset->unit_number, &d->unit_typmod, &d->unit_collation);
+	d->unit_is_there = read_column(dataset, d->unit, dataset->unit_number, d->unit_type, &d->unit_typmod,
+								   &d->unit_collation);
 	d->block_column = dataset->max_blocks > 0 ? dataset->time_attribute : NULL;
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();

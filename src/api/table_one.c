@@ -204,7 +204,7 @@ add_missing(table *t, const pe_column *column, int number)
 	const pe_column *now = column;
 	pe_table_row *row;
 
-	if (pe_has_all_values(now) && pe_column_is_not_null(t->g->asked.dataset->relation, now->number))
+	if (pe_has_all_values(now) && pe_column_is_never_null(t->g->asked.dataset, now))
 		return;
 	row = pe_table_add_row(&t->rows, column->name, "(missing)");
 	for (int32 q = 0; q <= t->of.groups; q++)

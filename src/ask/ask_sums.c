@@ -513,8 +513,8 @@ find_always_there(pe_aggregation *g)
 	{
 		const pe_column *column = g->number_column[n];
 		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
-			: g->needed.number[n].clamp && pe_column_is_not_null(g->asked.dataset->relation, column->number) &&
-			pe_type_is_integer(column->type);
+			: g->needed.number[n].clamp && pe_type_is_integer(column->type) &&
+			pe_column_is_never_null(g->asked.dataset, column);
 
 		if (there || (!g->stored && column->computed && pe_formula_is_always_there(g, n)))
 			g->never_null |= UINT32_C(1) << n;

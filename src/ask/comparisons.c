@@ -287,13 +287,14 @@ find_column(pe_dataset *dataset, const pe_compared_text *given, int side, pe_col
 static bool
 is_bytewise(const pe_dataset *dataset, const pe_column *column)
 {
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(dataset->relation), Int16GetDatum(column->number));
+	pe_column_place place;
+	Oid			type;
+	int32		modifier;
 	Oid			collation;
 
-	if (!HeapTupleIsValid(tuple))
+	if (!pe_column_find_place(dataset, column->name, column->number, column->type, &place))
 		return true;
-	collation = ((Form_pg_attribute) GETSTRUCT(tuple))->attcollation;
-	ReleaseSysCache(tuple);
+	get_atttypetypmodcoll(place.relation, place.number, &type, &modifier, &collation);
 	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
 }
 

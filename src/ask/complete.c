@@ -27,7 +27,7 @@ static bool
 is_complete_now(const pe_dataset *dataset, const pe_column *column)
 {
 	return column->domain.nulls == PE_NULLS_DROP && pe_has_all_values(column) &&
-		!may_be_nan(column->type) && pe_column_is_not_null(dataset->relation, column->number);
+		!may_be_nan(column->type) && pe_column_is_never_null(dataset, column);
 }
 
 static int

@@ -28,14 +28,17 @@ is_whole(Oid type)
 
 /* The scale of numeric(precision, scale); -1: the type has none. */
 static int
-declared_scale(Oid relation, AttrNumber number)
+declared_scale(const pe_dataset *dataset, const pe_column *column)
 {
+	pe_column_place place;
 	Oid			type;
 	int32		modifier;
 	Oid			collation;
 	int			scale;
 
-	get_atttypetypmodcoll(relation, number, &type, &modifier, &collation);
+	if (!pe_column_find_place(dataset, column->name, column->number, column->type, &place))
+		return -1;
+	get_atttypetypmodcoll(place.relation, place.number, &type, &modifier, &collation);
 	if (modifier < (int32) VARHDRSZ)
 		(void) getBaseTypeAndTypmod(type, &modifier);
 	if (modifier < (int32) VARHDRSZ)
@@ -79,7 +82,7 @@ decimals_of(const pe_aggregation *g, const pe_column *column, double lower, doub
 		return -1;
 	if (g->stored)
 		return stored_decimals(g, column->name);
-	scale = declared_scale(g->asked.dataset->relation, column->number);
+	scale = declared_scale(g->asked.dataset, column);
 	if (scale < 0)
 		scale = decimals_between(lower, upper);
 	return scale <= PE_FACTOR_DECIMALS && most * pow(10, scale) < PE_FACTOR_STEPS ? scale : -1;
@@ -438,7 +441,7 @@ pe_formula_is_always_there(const pe_aggregation *g, int number)
 
 		if ((needs >> f & 1) != 0 && !(g->needed.factor[f].clamp && is_whole(column->type) &&
 									   (g->needed.factor[f].fills ||
-										pe_column_is_not_null(g->asked.dataset->relation, column->number))))
+										pe_column_is_never_null(g->asked.dataset, column))))
 			return false;
 	}
 	return true;

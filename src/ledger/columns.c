@@ -13,6 +13,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -92,6 +93,37 @@ pe_column_is_not_null(Oid relation, AttrNumber number)
 {
 	return is_marked_not_null(relation, number) && pe_not_null_is_valid(relation, number) &&
 		constrains_all_rows(relation);
+}
+
+/* The relation that has the recorded names; InvalidOid: none has. */
+static Oid
+relation_by_name(const pe_dataset *dataset)
+{
+	Oid			schema = get_namespace_oid(dataset->relation_schema, true);
+
+	return OidIsValid(schema) ? get_relname_relid(dataset->relation_name, schema) : InvalidOid;
+}
+
+bool
+pe_column_find_place(const pe_dataset *dataset, const char *name, AttrNumber number, Oid type, pe_column_place *place)
+{
+	Oid			named = dataset->frozen ? relation_by_name(dataset) : InvalidOid;
+	Oid			found;
+
+	*place = (pe_column_place) {.relation = dataset->relation, .number = number};
+	if (OidIsValid(named))
+		*place = (pe_column_place) {.relation = named, .number = get_attnum(named, name)};
+	found = place->number > 0 ? get_atttype(place->relation, place->number) : InvalidOid;
+	return OidIsValid(found) && getBaseType(found) == type;
+}
+
+bool
+pe_column_is_never_null(const pe_dataset *dataset, const pe_column *column)
+{
+	pe_column_place place;
+
+	return pe_column_find_place(dataset, column->name, column->number, column->type, &place) &&
+		pe_column_is_not_null(place.relation, place.number);
 }
 
 /* What is not what was declared, where sentences say what the owner can do, and what else where it was renamed. */

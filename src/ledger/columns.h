@@ -59,6 +59,22 @@ extern char *pe_column_name(Oid relation, AttrNumber number);
  */
 extern bool pe_column_is_not_null(Oid relation, AttrNumber number);
 
+/*
+ * Where the catalog has a column of a dataset, of this base type: constraints, modifiers and collations are read
+ * there, which requests depend on and sensitivities do not.  In a frozen dataset OID and number may be of another
+ * database, so names are looked for; false: there is no such column.
+ */
+typedef struct pe_column_place
+{
+	Oid			relation;
+	AttrNumber	number;
+} pe_column_place;
+extern bool pe_column_find_place(const pe_dataset *dataset, const char *name, AttrNumber number, Oid type,
+								 pe_column_place *place);
+
+/* pe_column_is_not_null of a column of a dataset. */
+extern bool pe_column_is_never_null(const pe_dataset *dataset, const pe_column *column);
+
 /* The column that a name means: the one of this name, else that of the name between double quotes, as SQL has it. */
 extern char *pe_column_as_given(Oid relation, const char *name);
 

@@ -78,6 +78,8 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->name = pe_row_text(row, "dataset");
 	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", dataset->name);
 	dataset->relation = (Oid) pe_row_int64(row, "relation_oid");
+	dataset->relation_schema = pe_row_text(row, "relation_schema");
+	dataset->relation_name = pe_row_text(row, "relation_name");
 	dataset->owner = pe_row_text(row, "owner");
 	dataset->unit = pe_row_text(row, "unit");
 	dataset->unit_type = pe_row_text(row, "unit_type");

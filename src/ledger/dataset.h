@@ -19,6 +19,8 @@ typedef struct pe_dataset
 	int64		id;
 	char	   *name;
 	Oid			relation;
+	char	   *relation_schema;	/* the relation's names when they were recorded last */
+	char	   *relation_name;
 	char	   *owner;			/* who registered it */
 	char	   *unit;			/* a column; NULL: each row */
 	char	   *unit_type;		/* base type of the column when it was declared */

@@ -51,6 +51,7 @@ typedef struct filling
 static int
 digits_of(const pe_dataset *dataset, const valued *v)
 {
+	pe_column_place place;
 	Oid			type;
 	Oid			collation;
 	int32		modifier = -1;
@@ -58,10 +59,9 @@ digits_of(const pe_dataset *dataset, const valued *v)
 
 	for (int i = 0; i < v->column->domain.points; i++)
 		digits = Max(digits, DatumGetInt32(DirectFunctionCall1(numeric_scale, v->point[i])));
-	if (OidIsValid(dataset->relation) && v->column->number > 0 &&
-		get_atttype(dataset->relation, v->column->number) != InvalidOid)
+	if (pe_column_find_place(dataset, v->column->name, v->column->number, v->column->type, &place))
 	{
-		get_atttypetypmodcoll(dataset->relation, v->column->number, &type, &modifier, &collation);
+		get_atttypetypmodcoll(place.relation, place.number, &type, &modifier, &collation);
 		getBaseTypeAndTypmod(type, &modifier);
 	}
 	if (modifier >= (int32) VARHDRSZ)

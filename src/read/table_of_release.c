@@ -426,7 +426,7 @@ add_missing_numbers(look *l, const pe_column *x, const pe_noisy *sums)
 	pe_table_row *row;
 
 	if (!l->has_counts ||
-		(pe_has_all_values(x) && pe_column_is_not_null(l->tests.release.dataset->relation, x->number)))
+		(pe_has_all_values(x) && pe_column_is_never_null(l->tests.release.dataset, x)))
 		return;
 	row = pe_table_add_row(l->rows, x->name, "(missing)");
 	for (int32 q = 0; q <= l->rows->groups; q++)

@@ -8,7 +8,7 @@ use Exporter 'import';
 
 our @EXPORT = qw($catalog catalog_of differences);
 
-# Each object that belongs to the extension, and each part of one.
+# Each object that belongs to the extension, and each part of one; pg_attver numbers changes of a table in this database.
 our $catalog = q{
 	SET search_path = '';
 	CREATE TEMP VIEW members AS
@@ -28,9 +28,9 @@ our $catalog = q{
 	UNION ALL
 	SELECT 'label: ' || o.identity || ' ' || s.label FROM pg_temp.members m JOIN pg_catalog.pg_seclabel s ON (s.classoid, s.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(s.classoid, s.objoid, s.objsubid) o
 	UNION ALL
-	SELECT 'first privileges: ' || o.type || ' ' || o.identity || ' ' || i.privtype || ' ' || i.initprivs::text FROM pg_temp.members m JOIN pg_catalog.pg_init_privs i ON (i.classoid, i.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(i.classoid, i.objoid, i.objsubid) o
+	SELECT 'first privileges: ' || o.type || ' ' || o.identity || ' ' || i.privtype::text || ' ' || i.initprivs::text FROM pg_temp.members m JOIN pg_catalog.pg_init_privs i ON (i.classoid, i.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(i.classoid, i.objoid, i.objsubid) o
 	UNION ALL
-	SELECT 'depends: ' || a.type || ' ' || a.identity || ' on ' || b.type || ' ' || b.identity || ' ' || d.deptype FROM pg_temp.members m JOIN pg_catalog.pg_depend d ON (d.classid, d.objid) = (m.classid, m.objid),
+	SELECT 'depends: ' || a.type || ' ' || a.identity || ' on ' || b.type || ' ' || b.identity || ' ' || d.deptype::text FROM pg_temp.members m JOIN pg_catalog.pg_depend d ON (d.classid, d.objid) = (m.classid, m.objid),
 	       pg_catalog.pg_identify_object(d.classid, d.objid, d.objsubid) a, pg_catalog.pg_identify_object(d.refclassid, d.refobjid, d.refobjsubid) b
 	UNION ALL
 	SELECT 'schema: ' || pg_catalog.concat_ws(' | ', n.nspname, n.nspowner::regrole, n.nspacl) FROM pg_catalog.pg_namespace n JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_namespace'::regclass AND m.objid = n.oid
@@ -42,16 +42,16 @@ our $catalog = q{
 	UNION ALL
 	SELECT 'relation: ' || pg_catalog.concat_ws(' | ', oid::regclass, relkind, relpersistence, relowner::regrole, relacl, reloptions, relrowsecurity, relforcerowsecurity, relreplident, relhasrules, relhastriggers, CASE WHEN relkind = 'v' THEN pg_catalog.pg_get_viewdef(oid) END) FROM pg_temp.relations
 	UNION ALL
-	SELECT 'column: ' || pg_catalog.concat_ws(' | ', a.attrelid::regclass, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attnotnull, a.attstorage, a.attcompression, a.attidentity, a.attgenerated, a.attacl, a.attoptions, pg_catalog.pg_get_expr(d.adbin, d.adrelid))
+	SELECT 'column: ' || pg_catalog.concat_ws(' | ', a.attrelid::regclass, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attnotnull, a.attstorage, a.attcompression, a.attidentity, a.attgenerated, a.attacl, (SELECT pg_catalog.array_agg(o) FROM pg_catalog.unnest(a.attoptions) o WHERE o !~ '^pg_attver='), pg_catalog.pg_get_expr(d.adbin, d.adrelid))
 	  FROM pg_temp.relations r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid LEFT JOIN pg_catalog.pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum) WHERE a.attnum > 0
 	UNION ALL
 	SELECT 'constraint: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, c.conname, c.convalidated, pg_catalog.pg_get_constraintdef(c.oid)) FROM pg_temp.relations r JOIN pg_catalog.pg_constraint c ON c.conrelid = r.oid
 	UNION ALL
-	SELECT 'index: ' || pg_catalog.pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid FROM pg_temp.relations r JOIN pg_catalog.pg_index i ON i.indrelid = r.oid
+	SELECT 'index: ' || pg_catalog.pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid::text FROM pg_temp.relations r JOIN pg_catalog.pg_index i ON i.indrelid = r.oid
 	UNION ALL
-	SELECT 'trigger: ' || pg_catalog.pg_get_triggerdef(t.oid) || ' ' || t.tgenabled FROM pg_temp.relations r JOIN pg_catalog.pg_trigger t ON t.tgrelid = r.oid
+	SELECT 'trigger: ' || pg_catalog.pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text FROM pg_temp.relations r JOIN pg_catalog.pg_trigger t ON t.tgrelid = r.oid
 	UNION ALL
-	SELECT 'rule: ' || pg_catalog.pg_get_ruledef(u.oid) || ' ' || u.ev_enabled FROM pg_temp.relations r JOIN pg_catalog.pg_rewrite u ON u.ev_class = r.oid
+	SELECT 'rule: ' || pg_catalog.pg_get_ruledef(u.oid) || ' ' || u.ev_enabled::text FROM pg_temp.relations r JOIN pg_catalog.pg_rewrite u ON u.ev_class = r.oid
 	UNION ALL
 	SELECT 'policy: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, p.polname) FROM pg_temp.relations r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid
 	UNION ALL
@@ -70,7 +70,7 @@ our $catalog = q{
 	SELECT 'wrapper: ' || pg_catalog.concat_ws(' | ', f.fdwname, f.fdwhandler::regproc, f.fdwvalidator::regproc, f.fdwoptions, f.fdwacl, f.fdwowner::regrole) FROM pg_catalog.pg_foreign_data_wrapper f JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_foreign_data_wrapper'::regclass AND m.objid = f.oid
 	UNION ALL
 	SELECT 'server: ' || pg_catalog.concat_ws(' | ', s.srvname, s.srvtype, s.srvversion, s.srvoptions, s.srvacl, s.srvowner::regrole) FROM pg_catalog.pg_foreign_server s JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_foreign_server'::regclass AND m.objid = s.oid;
-	SELECT pg_catalog.regexp_replace(line, '\s+', ' ', 'g') FROM pg_temp.lines ORDER BY 1 COLLATE "C";
+	SELECT one FROM (SELECT pg_catalog.regexp_replace(line, '\s+', ' ', 'g') AS one FROM pg_temp.lines) l ORDER BY one COLLATE "C";
 };
 
 # catalog_of NODE, DATABASE, SQL: its lines; after SQL, which is undone

@@ -104,6 +104,7 @@ my $declared = q{
 # Once what is answered below is paid: acts after the charges.
 my $later = q{
 	SELECT dp.drop_dataset('left_behind');
+	SELECT dp.end_series('ended');
 	SELECT dp.revoke_budget('people', 'former');
 	SELECT dp.drop_attribute('people_z', 'smokes');
 };
@@ -137,13 +138,14 @@ my @paid = (
 	[ 'rows of units', 'ann', q{SELECT * FROM dp.rows_per_unit('people', 5, epsilon => 1)} ],
 	[ 'keys', 'ann', q{SELECT * FROM dp.keys('people', 'word', epsilon => 3)} ],
 	[ 'bounds', 'ann', q{SELECT * FROM dp.bounds('people', 'code', epsilon => 3)} ],
-	[ 'survival', 'ann', q{SELECT * FROM dp.survival('people', 'days', 'died', '{sex}', epsilon => 3)} ],
+	[ 'survival', 'ann', q{SELECT * FROM dp.survival('people', 'days', 'died', '{sex}', epsilon => 3, rows_per_unit => 1)} ],
 	[ 'a first table', 'ann', q{SELECT * FROM dp.table_one('people', 'sex', '{age,smokes,city}', epsilon => 5)} ],
-	[ 'a synthetic tree', 'ann', q{SELECT * FROM dp.synthesize('people', '{age,sex,city}', 'pg_temp.made', epsilon => 5); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
-	[ 'synthetic from all tables', 'ann', q{SELECT * FROM dp.synthesize('people', '{sex,city,smokes}', 'pg_temp.made', epsilon => 5, method => 'full', unit => true); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
+	[ 'a synthetic tree', 'ann', q{SELECT rows, release, edges FROM dp.synthesize('people', '{age,sex,city}', 'pg_temp.made', epsilon => 5); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
+	[ 'synthetic from all tables', 'ann', q{SELECT rows, release, edges FROM dp.synthesize('people', '{paid,sex,city,smokes}', 'pg_temp.made', epsilon => 5, method => 'full', unit => true); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
 	(map { [ "a model, $_", 'ann', qq{SELECT * FROM dp.fit('people', 'logistic_regression', 'smokes', '{age,city}', '$_', epsilon => 2, delta => 1e-8, model => 'by $_')} ] }
-		qw(newton objpert one_pass agd gd nag_opt sgd_adv outpert)),
-	[ 'a model, svm', 'ann', q{SELECT * FROM dp.fit('people', 'svm', 'died', '{paid}', epsilon => 2, model => 'svm')} ],
+		qw(newton one_pass agd gd nag_opt sgd outpert)),
+	[ 'a model, objpert', 'curator', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'smokes', '{age}', 'objpert', epsilon => 2, delta => 1e-8, model => 'by objpert')} ],
+	[ 'a model, svm', 'ann', q{SELECT * FROM dp.fit('people', 'svm', 'smokes', '{paid}', epsilon => 2, model => 'svm')} ],
 	[ 'a model, linear', 'ann', q{SELECT * FROM dp.fit('people_z', 'linear_regression', 'paid', '{age,sex}', rho => 0.5, model => 'line')} ],
 	[ 'a model, pure', 'ann', q{SELECT * FROM dp.fit('people_p', 'linear_regression', 'paid', '{age}', epsilon => 2, model => 'pure line')} ],
 	(map { [ "a minimum, $_", 'ann', qq{SELECT * FROM dp.minimize_max_affine('offers', '{slope,other}', 'price', '{-1,-1}', '{1,1}', method => '$_', rho => 0.5)} ] }
@@ -153,16 +155,20 @@ my @paid = (
 	[ 'a view', 'ann', q{SELECT * FROM dp.histogram('sales', '{country,category}', epsilon => 2)} ],
 	[ 'a view of the same cap', 'ann', q{SELECT * FROM dp.aggregate('facts', '{avg(orders)}', '{country}', epsilon => 2)} ],
 	[ 'plain SELECT', 'ann', q{SELECT sex, count(*), avg(paid), dp.stderr_count(*) FROM people_v WHERE age < 50 GROUP BY sex ORDER BY sex} ],
-	[ 'plain SELECT, open columns', 'ann', q{SELECT word, count(*) FROM people_v GROUP BY word ORDER BY word} ],
-	[ 'plain SELECT, joins', 'ann', $shop . q{SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) JOIN products USING (product_id) GROUP BY country ORDER BY country} ]);
+	[ 'plain SELECT, numeric(8,2)', 'ann', q{SELECT count(*) FROM people_v WHERE paid BETWEEN 5 AND 49.99} ],
+	[ 'plain SELECT, a formula', 'ann', q{SELECT sex, sum(paid * age), avg(age + 1) FROM people_v GROUP BY sex ORDER BY sex} ],
+	[ 'plain SELECT, two columns', 'ann', q{SELECT count(*) FROM people_v WHERE age > days} ],
+	[ 'plain SELECT, a pattern', 'ann', q{SELECT count(*) FROM people_v WHERE word LIKE 'w%'} ],
+	[ 'plain SELECT, units', 'ann', q{SELECT sex, count(DISTINCT id) FROM people_v GROUP BY sex ORDER BY sex} ],
+	[ 'plain SELECT, open columns', 'ann', q{SELECT word, count(*) FROM people_v GROUP BY word ORDER BY word} ]);
 
 # ---- What is made of what was paid, once it is; {NAME} is the release of a dp.histogram or the like above ----
 
 my @once = (
 	[ 'ann', q{SELECT FROM dp.histogram('left_behind', 'b', epsilon => 1)} ],
-	[ 'ann', q{SELECT FROM dp.create_series('visits', 'weekly', '{sex}', over => 'totals + periods + windows(2)', start => '2020-01-01', period => '10 days', periods => 4, rho => 1)} ],
-	[ 'ann', q{SELECT FROM dp.create_series('visits', 'sums', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, aggregates => '{count(*),avg(price),sum(price)}')} ],
-	[ 'ann', q{SELECT FROM dp.create_series('visits', 'ended', '{}', start => '2020-01-01', period => '10 days', periods => 2, rho => 0.1); SELECT FROM dp.report('ended'); SELECT dp.end_series('ended')} ],
+	[ 'ann', q{SELECT FROM dp.create_series('visits', 'weekly', '{sex}', over => 'totals + periods + windows(2)', start => '2020-01-01', period => '10 days', periods => 4, max_periods => 2, rho => 1)} ],
+	[ 'ann', q{SELECT FROM dp.create_series('visits', 'sums', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, max_periods => 1, rho => 1, aggregates => '{count(*),avg(price),sum(price)}')} ],
+	[ 'ann', q{SELECT FROM dp.create_series('visits', 'ended', '{}', start => '2020-01-01', period => '10 days', periods => 2, max_periods => 1, rho => 0.1); SELECT FROM dp.report('ended')} ],
 	[ 'ann', q{SELECT dp.publish_series('weekly', 'by_week'); SELECT dp.publish(1, 'ages')} ]);
 
 my @series = (
@@ -178,16 +184,20 @@ my @free = (
 	[ 'cells of a tree', 'ann', q{SELECT * FROM dp.answer({a synthetic tree}, 'identity(sex)')} ],
 	[ 'quantiles', 'ann', q{SELECT * FROM dp.quantile({ranges}, 'age', '{0.1,0.5}'), dp.quantile_text({ranges}, 'age', '{0.5}') t} ],
 	[ 'releases together', 'ann', q{SELECT * FROM dp.combine(ARRAY[{counts}, {ranges}], 'prefix(age)')} ],
-	[ 'a hypothesis', 'ann', q{SELECT * FROM dp.hypothesis_test({marginals}, 'chi2', '{sex,smokes}', '{"replicates": 99}')} ],
+	[ 'a hypothesis', 'ann', q{SELECT * FROM dp.hypothesis_test({counts, pure}, 'chi2', '{age,sex}', '{"replicates": 99}')} ],
 	[ 'a contrast', 'ann', q{SELECT * FROM dp.contrast({marginals}, 'sex = ''f''', 'sex = ''m''', 'ratio')} ],
 	[ 'survival of a release', 'ann', q{SELECT * FROM dp.survival({survival}, 'days', 'died'); SELECT * FROM dp.survival_summary({survival}, 'days', 'died', '{sex}'); SELECT * FROM dp.compare_survival({survival}, 'days', 'died', '{sex}')} ],
 	[ 'a first table of a release', 'ann', q{SELECT * FROM dp.table_one({a first table}, 'sex')} ],
-	[ 'synthetic of a release', 'ann', q{SELECT * FROM dp.synthesize({a synthetic tree}, 'pg_temp.made', 100); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
+	[ 'synthetic of a release', 'ann', q{SELECT rows, release, edges FROM dp.synthesize({a synthetic tree}, 'pg_temp.made', 100); SELECT md5(string_agg(m::text, ' ' ORDER BY m::text)) FROM made m} ],
 	[ 'predictions', 'ann', q{SELECT dp.predict('by newton', '{"age": 40, "city": "b"}'), dp.predict_row('svm', '{50}'), dp.predict('line', '{"age": 40, "sex": "f"}')} ],
 	[ 'odds ratios', 'ann', q{SELECT * FROM dp.odds_ratios('by newton')} ],
 	[ 'a cube', 'reader', q{SELECT sex, city, count(*), sum(paid) FROM cube_v GROUP BY sex, city ORDER BY sex, city; SELECT age, count(*) FROM cube_v WHERE sex = 'f' GROUP BY age ORDER BY age} ],
-	[ 'a rehearsal', 'reader', q{SET pg_epsilon.rehearse = on; SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 1)} ],
 	[ 'the surface of strategies', 'ann', q{SELECT strategy, method, objective FROM dp.optimize('all_range(20)')} ]);
+
+# What looks at tables as they are now, and so waits for dp.attest of a frozen dataset.
+my @attested = (
+	[ 'plain SELECT, joins', 'ann', $shop . q{SELECT country, count(*) FROM lines JOIN orders USING (order_id) JOIN customers USING (customer_id) JOIN products USING (product_id) GROUP BY country ORDER BY country} ],
+	[ 'a rehearsal', 'reader', q{SET pg_epsilon.rehearse = on; SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 1)} ]);
 
 # ---- Running them ----
 
@@ -214,7 +224,7 @@ sub answers
 {
 	my ($node, $kept, %o) = @_;
 
-	return { map { $_->[0] => run_statement($node, $_, $kept->{releases}, %o) } @paid, @series, @free };
+	return { map { $_->[0] => run_statement($node, $_, $kept->{releases}, %o) } @paid, @series, @free, @attested };
 }
 
 # fill_everything NODE, db => DATABASE
@@ -224,37 +234,39 @@ sub fill_everything
 	my ($node, %o) = @_;
 	my $db = $o{db} // 'postgres';
 	my $kept = { releases => {} };
+	my @failed;
 
 	$node->safe_psql($db, qq{GRANT CREATE, USAGE ON SCHEMA public TO curator, ann; GRANT CREATE ON DATABASE "$db" TO curator});
 	ask_ok($node, 'curator', "SET client_min_messages = warning; $declared", %o);
-	for my $statement (@paid)
+	for my $statement (@paid, $attested[0])
 	{
 		my $answer = run_statement($node, $statement, {}, %o);
 
-		die "$statement->[0]: $answer" if $answer =~ /^ERROR/;
+		push @failed, "$statement->[0]: $answer" if $answer =~ /^ERROR/;
 		$kept->{releases}{ $statement->[0] } = newest_release($node, %o);
 	}
+	die join "\n", @failed if @failed;
 	ask_ok($node, @$_, %o) for @once;
 	ask_ok($node, 'curator', "SET client_min_messages = warning; $later
 		SELECT FROM dp.aggregate('people', '{count(*),sum(paid)}', '{age,sex,city}', workload => 'marginals(2)', epsilon => 5);
 		SELECT dp.expose('people', 'cube_v', release => $kept->{releases}{'aggregates of tables'}); GRANT SELECT ON cube_v TO reader", %o);
 	$kept->{answers} = answers($node, $kept, %o);
-	for (sort keys %{ $kept->{answers} })
-	{
-		die "$_: $kept->{answers}{$_}" if $kept->{answers}{$_} =~ /^ERROR/;
-	}
+	push @failed, map { "$_: $kept->{answers}{$_}" } grep { $kept->{answers}{$_} =~ /^ERROR/ } sort keys %{ $kept->{answers} };
+	die join "\n", @failed if @failed;
 	$kept->{books} = books_of($node, %o);
 	return $kept;
 }
 
-# answers_are NODE, KEPT, WHEN, db => DATABASE: a test for each answer that it is what it was, and one that all were free
+# answers_are NODE, KEPT, WHEN, db => DATABASE, frozen => 0|1: a test for each answer that it is what it was, and one that all were free
 sub answers_are
 {
 	my ($node, $kept, $when, %o) = @_;
+	my $frozen = delete $o{frozen};
 	my $before = all_charges($node, %o);
 	my $now = answers($node, $kept, %o);
 
-	is($now->{$_}, $kept->{answers}{$_}, "$when: $_") for map { $_->[0] } @paid, @series, @free;
+	is($now->{$_}, $kept->{answers}{$_}, "$when: $_") for map { $_->[0] } @paid, @series, @free, $frozen ? () : @attested;
+	like($now->{$_}, qr/is frozen|was written elsewhere/, "$when: not yet: $_") for map { $_->[0] } $frozen ? @attested : ();
 	is(all_charges($node, %o), $before, "$when: all of it was free");
 	return;
 }

@@ -424,13 +424,13 @@ sub ledger_ok
 	my ($node, $what, %o) = @_;
 	my $wrong = observe($node, $o{db} // 'postgres', q{
 		SELECT 'cap of ' || d.dataset FROM dp_ledger.dataset d
-		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
+		 WHERE (d.max_blocks IS NULL AND d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id))
 		    OR d.rho_spent > d.rho_limit
 		    OR d.epsilon_spent <> (SELECT coalesce(sum(c.cap_epsilon), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
 		    OR d.epsilon_spent > d.epsilon_limit
 		UNION ALL
 		SELECT 'budget of ' || b.role_name FROM dp_ledger.budget b
-		 WHERE b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp_ledger.charge c WHERE c.budget_id = b.id)
+		 WHERE (NOT b.per_block AND b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp_ledger.charge c WHERE c.budget_id = b.id))
 		    OR b.rho_spent > b.rho_limit
 		    OR b.epsilon_spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM dp_ledger.charge c WHERE c.budget_id = b.id)
 		    OR b.epsilon_spent > b.epsilon_limit
@@ -446,7 +446,7 @@ sub ledger_ok
 		         ORDER BY x.charges DESC, x.act DESC LIMIT 1)
 		UNION ALL
 		SELECT 'release ' || r.id FROM dp_ledger.release r
-		 WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id
+		 WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.id = r.charge_id AND c.dataset_id = (SELECT coalesce(d.cap_id, d.id) FROM dp_ledger.dataset d WHERE d.id = r.dataset_id)
 		         AND (r.workload IS NULL OR (c.rho, c.epsilon) IS NOT DISTINCT FROM (r.rho, r.epsilon)))
 		UNION ALL
 		SELECT 'model ' || m.model FROM dp_ledger.model m
