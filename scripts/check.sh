@@ -429,7 +429,7 @@ run_tap $(printf %q "$1")"
 }
 
 # The longest, which begin first.
-SLOW_TAP="attack_names attack_charges 013_worker 021_strategies 050_fits attack_restore 046_units attack_worker 022_kept_strategies 051_minimize attack_roles attack_free attack_visible 045_restore"
+SLOW_TAP="076_upgrade 078_majors attack_names attack_charges 013_worker 021_strategies 050_fits attack_restore 046_units attack_worker 022_kept_strategies 051_minimize attack_roles attack_free attack_visible 045_restore"
 
 # tap_names FILE ...: sets NAMES to those that TESTS lets through, the longest first
 tap_names() {

@@ -276,6 +276,9 @@ sub answers_are
 my @views = qw(datasets attributes budgets charges acts releases models series blocks);
 my $plain = q{SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'postgres'; SET client_min_messages = warning; };
 
+# SQL: how many rows a relation has, and a hash of what is to be seen of them
+my $rows_of = sub { return qq{SELECT count(*) || ' rows, ' || coalesce(md5(string_agg(($_[1])::text, ' ' ORDER BY ($_[1])::text COLLATE "C")), '') FROM $_[0] t} };
+
 # books_of NODE, db => DATABASE: what the ledger has, each table's rows and what each role sees, as a hash by names.
 # Whether a dataset is frozen is not in it, nor which tables dp.publish wrote last.
 sub books_of
@@ -284,15 +287,13 @@ sub books_of
 	my $db = $o{db} // 'postgres';
 	my %books;
 
-	for my $table (split /\n/, $node->safe_psql($db, q{SELECT relname FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind = 'r' AND relname <> 'published'}))
-	{
-		$books{"table $table"} = $node->safe_psql($db, "${plain}SELECT count(*) || ' rows, ' || md5(string_agg(t::text, ' ' ORDER BY t::text COLLATE \"C\")) FROM dp_ledger.$table t");
-	}
+	my @tables = split /\n/, $node->safe_psql($db, q{SELECT relname FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind = 'r' AND relname <> 'published'});
+
+	@books{ map { "table $_" } @tables } = split /\n/, $node->safe_psql($db, $plain . join ';', map { $rows_of->("dp_ledger.$_", 't') } @tables);
 	$books{sequences} = $node->safe_psql($db, q{SELECT string_agg(sequencename || ' ' || last_value, ', ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'dp_ledger' AND last_value IS NOT NULL});
 	for my $role ('curator', 'ann', 'tom', $odd, 'pia', 'reader', 'former')
 	{
-		$books{"dp.$_ of $role"} = ask_ok($node, $role, "${plain}SELECT count(*) || ' rows, ' || md5(string_agg((to_jsonb(t) - 'frozen')::text, ' ' ORDER BY (to_jsonb(t) - 'frozen')::text COLLATE \"C\")) FROM dp.$_ t", %o)
-		  for @views;
+		@books{ map { "dp.$_ of $role" } @views } = split /\n/, ask_ok($node, $role, $plain . join(';', map { $rows_of->("dp.$_", q{to_jsonb(t) - 'frozen'}) } @views), %o);
 	}
 	$books{verified} = ask_ok($node, 'curator', q{SELECT d.dataset, v.ok, v.charges, v.message FROM dp.datasets d, dp.verify_ledger(d.dataset) v ORDER BY d.dataset}, %o);
 	return \%books;

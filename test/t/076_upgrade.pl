@@ -152,7 +152,7 @@ for my $question ('SELECT count(*) FROM people_v', q{SELECT * FROM dp.histogram(
 
 # Dumps while requests are charged: each is of one moment, and whole.
 my $load = bench($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', epsilon => 0.001, fresh => true)}, clients => 4, times => 100, db => 'old');
-for my $number (1 .. 3)
+for my $number (1, 2)
 {
 	my $file = $node->backup_dir . ".under_way$number";
 
@@ -160,7 +160,7 @@ for my $number (1 .. 3)
 	restored("under_way$number", $file, "under way, $number");
 }
 $load->finish;
-for my $number (1 .. 3)
+for my $number (1, 2)
 {
 	%db = (db => "under_way$number");
 	ledger_ok($node, "under way, $number", %db);
