@@ -114,14 +114,16 @@ check_meta() {
 }
 
 check_versions() {
-	local version script default
+	local version script default whole
 	version=$(sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json)
 	same "$version" "$(sed -n '1s/.*(\(.*\)-.*/\1/p' debian/changelog)" "debian/changelog has the version of META.json"
 	same "$version
 $version" "$(sed -n 's/.*image\.version="\([^"]*\)".*/\1/p' docker/Dockerfile*)" "so have the images"
 	default=$(sed -n "s/^default_version = '\(.*\)'/\1/p" pg_epsilon.control)
+	same "$default" "${version%.*}" "default_version is the version of META.json without its last number"
 	script=$(sed -n 's/^ *"file": "\(.*\)",$/\1/p' META.json)
-	same "sql/pg_epsilon--$default.sql" "$script" "META.json names the script of default_version"
+	whole=$(find sql -name 'pg_epsilon--*.sql' ! -name 'pg_epsilon--*--*.sql')
+	same "$whole" "$script" "META.json names the install script, which upgrade scripts follow"
 }
 
 files() {

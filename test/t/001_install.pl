@@ -28,7 +28,7 @@ for my $schema (qw(dp dp_internal dp_ledger))
 
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_epsilon');
 is($node->safe_psql('postgres', "SELECT extversion FROM pg_extension WHERE extname = 'pg_epsilon'"),
-	'0.9', 'version 0.9 is installed');
+	'1.1', 'version 1.1 is installed');
 is($node->safe_psql('postgres', q{
 	SELECT string_agg(n.nspname, ' ' ORDER BY n.nspname)
 	FROM pg_depend d
