@@ -6,6 +6,8 @@
 #   scripts/majors.sh [MAJOR ...]          on these majors only
 #   scripts/majors.sh root RELEASE ...     makes the roots of these releases, by debootstrap, from the mirror of this machine
 #   scripts/majors.sh in RELEASE COMMAND   runs a command in the copy of the checkout there
+#   scripts/majors.sh upgrade RELEASE ...  takes a ledger of this machine's major to the one of each root, by a dump and by
+#                                          pg_upgrade; prints a line for each thing that was shown
 #   scripts/majors.sh assert               builds a server with assertions and the address sanitizer from the distribution's
 #                                          source, in build/assert, and says how the suite runs on it
 #   scripts/majors.sh compile              the rooms of the server against every major's headers, without objects; prints TAP
@@ -57,7 +59,8 @@ in_root() {
 		shift
 		mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/dev/shm" || exit 1
 		exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-			ONLY="${ONLY:-}" TESTS="${TESTS:-}" SETTINGS="${SETTINGS:-}" JOBS="${JOBS:-}" "$@"' bash "$root" "$@"
+			ONLY="${ONLY:-}" TESTS="${TESTS:-}" SETTINGS="${SETTINGS:-}" JOBS="${JOBS:-}" PG_EPSILON_OLD="${PG_EPSILON_OLD:-}" \
+			"$@"' bash "$root" "$@"
 }
 
 # A release that debootstrap does not know yet is made as the newest one is.
@@ -190,6 +193,48 @@ run_in_root() { # run_in_root MAJOR RELEASE
 	report "$1" "$2" "$log" $?
 }
 
+# ---- From this machine's major to another ----
+
+# where this machine's server is in a root
+OLD=/opt/pg_epsilon_old
+
+# missing_libraries RELEASE DIRECTORY: what this machine's programs need and the root does not have
+missing_libraries() {
+	in_root "$1" bash -c 'ldd "$1"/bin/* "$1"/lib/{plpgsql,pg_epsilon,pg_epsilon_worker}.so 2>/dev/null' bash "$2" | awk '/not found/ { print $1 }' | sort -u
+}
+
+# copy_old RELEASE DIRECTORY: the private copy of the server, with the extension, and libraries that are missing there.  What
+# the root has by the same name is newer, and serves.
+copy_old() {
+	local root=$ROOTS/$1 library from left
+	rm -rf "$root$OLD" && mkdir -p "$root$OLD" "$root/usr/local/lib" && cp -RL build/pg/. "$root$OLD" || return 1
+	rm -f "$root$2"/lib/llvmjit*
+	while left=$(missing_libraries "$1" "$2") && [ -n "$left" ]; do
+		for library in $left; do
+			from=$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')
+			[ -n "$from" ] && [ ! -e "$root/usr/local/lib/$library" ] && cp -L "$from" "$root/usr/local/lib/" || {
+				echo "$library was not found." >&2
+				return 1
+			}
+		done
+		in_root "$1" ldconfig
+	done
+}
+
+# upgrade RELEASE: test/t/078_majors.pl in the root, from the server of this machine
+upgrade() {
+	local log=build/majors/upgrade.$1.log shown=$ROOTS/$1$INSIDE/build/check/log/tap/078_majors.pl.log directory
+	mkdir -p build/majors
+	directory=$OLD$("$(scripts/pg_config.sh)" --bindir)
+	directory=${directory%/bin}
+	{
+		scripts/cluster.sh install && copy_checkout "$1" && copy_old "$1" "$directory" &&
+			rm -f "$shown" &&
+			PG_EPSILON_OLD=$directory ONLY=tap TESTS=078_majors in_root "$1" make -C "$INSIDE" check
+	} >"$log" 2>&1 </dev/null || FAILED=1
+	grep -E '^(not )?ok [0-9]+ - ' "$shown" 2>/dev/null | sed -E 's/^(not ok|ok) [0-9]+ - (.*)/\2: \1/' || echo "$1: nothing was shown; see $log"
+}
+
 # every_major: a line "MAJOR here PG_CONFIG" or "MAJOR root RELEASE" for each
 every_major() {
 	local config release
@@ -267,6 +312,14 @@ root)
 in)
 	need_root
 	copy_checkout "$2" && in_root "$2" env -C "$INSIDE" "${@:3}"
+	;;
+upgrade)
+	need_root
+	shift
+	for release in "$@"; do
+		upgrade "$release"
+	done
+	exit "$FAILED"
 	;;
 assert) make_assert || exit 1 ;;
 compile) compile ;;

@@ -81,6 +81,7 @@ CREATE TABLE dp_ledger.dataset (
     max_rows_read integer CHECK (max_rows_read >= 1),
     view_settings text[],
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    format integer NOT NULL DEFAULT 1,
     CONSTRAINT dataset_view CHECK (CASE WHEN view_identity IS NULL THEN pg_catalog.num_nonnulls(view_keys, view_functions, never_fails, max_rows_read, view_settings) = 0
         ELSE pg_catalog.num_nulls(view_keys, view_functions, never_fails, view_settings, unit) = 0 AND neighbours <> 'values' AND max_blocks IS NULL END),
     CONSTRAINT dataset_example CHECK (pg_catalog.num_nulls(example_schema, example_name) IN (0, 2)),
@@ -102,6 +103,7 @@ CREATE UNIQUE INDEX dataset_name ON dp_ledger.dataset (dataset) WHERE NOT droppe
 CREATE INDEX dataset_relation ON dp_ledger.dataset (relation_oid);
 CREATE INDEX dataset_cap ON dp_ledger.dataset (cap_id) WHERE cap_id IS NOT NULL;
 COMMENT ON TABLE dp_ledger.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
+COMMENT ON COLUMN dp_ledger.dataset.format IS 'in which format it is, with its budgets, attributes and blocks; a library that does not know the number refuses the row';
 COMMENT ON COLUMN dp_ledger.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp_ledger.dataset.version IS 'version of the data; a release is replayed within its version only';
 COMMENT ON COLUMN dp_ledger.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
@@ -249,6 +251,7 @@ CREATE TABLE dp_ledger.charge (
     block_from bigint,
     block_to bigint,
     other_times boolean,
+    format integer NOT NULL DEFAULT 1,
     hash bytea NOT NULL,
     UNIQUE (dataset_id, seq)
 );
@@ -268,6 +271,7 @@ COMMENT ON COLUMN dp_ledger.charge.series_id IS 'of a line that paid for a serie
 COMMENT ON COLUMN dp_ledger.charge.block_from IS 'the first block of time that was charged, whose rows were read; NULL: none, or the dataset has no blocks';
 COMMENT ON COLUMN dp_ledger.charge.block_to IS 'the last one';
 COMMENT ON COLUMN dp_ledger.charge.other_times IS 'whether rows without a usable time were among them; NULL: the dataset has no blocks';
+COMMENT ON COLUMN dp_ledger.charge.format IS 'as of a dataset';
 COMMENT ON COLUMN dp_ledger.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
 
 CREATE TABLE dp_ledger.block (
@@ -330,12 +334,14 @@ CREATE TABLE dp_ledger.act (
     old_value text,
     new_value text,
     reason text,
+    format integer NOT NULL DEFAULT 1,
     hash bytea NOT NULL
 );
 CREATE INDEX act_place ON dp_ledger.act (dataset_id, charges, seq);
 COMMENT ON TABLE dp_ledger.act IS 'what owners did to a dataset, never changed, in one hash chain with its charges';
 COMMENT ON COLUMN dp_ledger.act.charges IS 'how many charges of the dataset came before it';
 COMMENT ON COLUMN dp_ledger.act.subject IS 'the attribute, role or release that it is about; NULL: the dataset itself';
+COMMENT ON COLUMN dp_ledger.act.format IS 'as of a dataset';
 COMMENT ON COLUMN dp_ledger.act.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this act';
 
 CREATE TABLE dp_ledger.charge_relation (
@@ -375,6 +381,7 @@ CREATE TABLE dp_ledger.release (
     strategy_id bigint,
     other_strategies bigint[],
     payload bytea,
+    format integer NOT NULL DEFAULT 1,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT release_noise CHECK (CASE WHEN workload IS NULL
         THEN pg_catalog.num_nonnulls(sensitivity_sq, rho, sensitivity_l1, epsilon) = 0
@@ -384,6 +391,7 @@ CREATE TABLE dp_ledger.release (
 ALTER TABLE dp_ledger.release ALTER payload SET STORAGE EXTERNAL;
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+COMMENT ON COLUMN dp_ledger.release.format IS 'as of a dataset: how request and payload are written';
 COMMENT ON COLUMN dp_ledger.release.declared IS 'it is read by the attributes as they were declared at this number';
 COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, a minimum, whose point and public value it holds, aggregates, whose sums it holds behind their shares of the cost, units by their number of rows, keys with their noisy counts, or noisy counts for bounds';
 COMMENT ON COLUMN dp_ledger.release.accounting IS 'what the noise was calibrated for; the measurements of gdp are on a finer lattice, whose step follows from the noise';
@@ -430,11 +438,13 @@ CREATE TABLE dp_ledger.model (
     declaration jsonb NOT NULL,
     terms text[] NOT NULL,
     coefficients double precision[] NOT NULL,
+    format integer NOT NULL DEFAULT 1,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CHECK (pg_catalog.array_length(terms, 1) = pg_catalog.array_length(coefficients, 1))
 );
 CREATE INDEX model_release ON dp_ledger.model (release_id);
 COMMENT ON TABLE dp_ledger.model IS 'fitted models by name';
+COMMENT ON COLUMN dp_ledger.model.format IS 'as of a dataset';
 COMMENT ON COLUMN dp_ledger.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
 COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label with its positive class';
 COMMENT ON COLUMN dp_ledger.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
@@ -476,6 +486,7 @@ CREATE TABLE dp_ledger.series (
     objective text NOT NULL CHECK (objective IN ('sum', 'max')),
     strategy bytea NOT NULL,
     stderrs double precision[] NOT NULL,
+    format integer NOT NULL DEFAULT 1,
     accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp')),
     rho bigint NOT NULL CHECK (rho > 0),
     prolonged_rho bigint NOT NULL CHECK (prolonged_rho >= 0),
@@ -493,6 +504,7 @@ ALTER TABLE dp_ledger.series ALTER strategy SET STORAGE EXTERNAL;
 CREATE INDEX series_dataset ON dp_ledger.series (dataset_id);
 COMMENT ON TABLE dp_ledger.series IS 'series of reports: what is measured in each period, paid once by charge_id';
 COMMENT ON COLUMN dp_ledger.series.declared IS 'as of a release';
+COMMENT ON COLUMN dp_ledger.series.format IS 'as of a dataset; its periods are in it, too';
 COMMENT ON COLUMN dp_ledger.series.strategy_id IS 'what is measured of the cells; NULL: the workload itself';
 COMMENT ON COLUMN dp_ledger.series.aggregates IS 'what is told of each group; NULL: counts by the workload';
 COMMENT ON COLUMN dp_ledger.series.never_null IS 'numbers that every row had when it was paid for: which sums are measured follows from that';

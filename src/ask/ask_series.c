@@ -19,6 +19,7 @@
 #include "ask/ask_blocks.h"
 #include "blocks/blocks.h"
 #include "ledger/chain.h"
+#include "ledger/formats.h"
 #include "ledger/time.h"
 #include "server/access.h"
 #include "server/activity.h"
@@ -236,6 +237,8 @@ restore_time(pe_serial *s)
 	pe_continual_problem problem = problem_of(s);
 	pe_strategy strategy;
 
+	if (pe_strategy_bytes_are_newer(s->series->strategy, s->series->strategy_size))
+		pe_format_refuse(psprintf("series \"%s\"", s->series->name));
 	if (s->series->open_ended)
 		make_open_ended(s);
 	else if (pe_strategy_read(&strategy, s->series->strategy, s->series->strategy_size) != PE_STRATEGY_OK ||

@@ -32,6 +32,7 @@
 #include "ask/ask_blocks.h"
 #include "door/door.h"
 #include "ledger/budget.h"
+#include "ledger/formats.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -294,7 +295,7 @@ find_stored(const pe_dataset *dataset, stored *found)
 	static pe_statement find = {NULL,
 		"SELECT id, payload, accounting, coalesce(request::jsonb->>'rho', request::jsonb->>'epsilon')::int8 "
 		"FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL "
-		"AND workload IS NULL AND predicate IS NULL "
+		"AND workload IS NULL AND predicate IS NULL AND format <= " PE_FORMAT_TEXT " "
 		"AND request::jsonb->>'kind' = '" KIND "' ORDER BY id DESC", 2, {INT8OID, INT4OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), Int32GetDatum((int32) dataset->version)};
 	MemoryContext here = CurrentMemoryContext;

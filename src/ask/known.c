@@ -31,6 +31,7 @@
 #include "ask/suppress.h"
 #include "blocks/blocks.h"
 #include "ledger/budget.h"
+#include "ledger/formats.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -1317,7 +1318,8 @@ candidates(const pe_aggregation *g, uint64 *count)
 {
 	static pe_statement find = {NULL,
 		"SELECT " PE_RELEASE_ROW " FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 "
-		"AND payload IS NOT NULL AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' AND method <> 'dawa' "
+		"AND payload IS NOT NULL AND format <= " PE_FORMAT_TEXT " AND request::jsonb->>'kind' = '" PE_MEASUREMENT "' "
+		"AND method <> 'dawa' "
 		"AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) "

@@ -23,6 +23,7 @@
 #include "server/access.h"
 #include "server/aggregate_options.h"
 #include "ledger/budget.h"
+#include "ledger/formats.h"
 #include "ledger/charge.h"
 #include "ledger/strategies.h"
 #include "plan/plan.h"
@@ -67,6 +68,7 @@ pe_release_of_row(uint64 row, pe_release *r)
 	bool		isnull;
 
 	r->id = pe_access_int64(row, 1);
+	PE_CHECK_FORMAT(pe_access_int64(row, 13), "release " INT64_FORMAT, r->id);
 	r->version = (int) pe_access_int64(row, 2);
 	r->names = pe_access_texts(row, 3, &r->attributes);
 	r->workload_text = pe_access_text(row, 4);

@@ -82,8 +82,8 @@ extern void pe_release_reply(pe_release *release, const char *workload);
 #define PE_RELEASE_NANO \
 	"coalesce(rho, epsilon, (request::jsonb->>'rho')::int8, (request::jsonb->>'epsilon')::int8, 0)"
 #define PE_RELEASE_ROW "id, version, attributes, workload, coalesce(strategy_id, 0), other_strategies, " \
-	PE_RELEASE_NANO ", predicate, accounting, method, created, request::jsonb, declared"
-#define PE_RELEASE_DECLARED 13	/* the last one */
+	PE_RELEASE_NANO ", predicate, accounting, method, created, request::jsonb, format, declared"
+#define PE_RELEASE_DECLARED 14	/* the last one */
 extern void pe_release_of_row(uint64 row, pe_release *release);
 
 /*

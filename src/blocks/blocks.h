@@ -185,6 +185,9 @@ extern size_t pe_strategy_size(const pe_strategy *strategy);
 extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
 extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
 
+/* Whether a newer library wrote the bytes: pe_strategy_read finds them malformed. */
+extern bool pe_strategy_bytes_are_newer(const char *bytes, size_t size);
+
 /* Whether bytes, sound or not, claim to be of blocks: which hold no others. */
 extern bool pe_strategy_bytes_are_blocks(const char *bytes, size_t size);
 

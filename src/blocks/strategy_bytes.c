@@ -9,6 +9,7 @@
 
 #include "optimum/optimum.h"
 
+/* It goes up with every change of what follows the header, too. */
 #define FORMAT 2
 
 /* What M is. */
@@ -164,6 +165,17 @@ header_is_sound(const header *h)
 		(h->has_basis ? h->inner >= 1 && h->inner <= h->columns : h->inner == h->columns) &&
 		kind_is_sound(h) &&
 		h->objective > 0 && h->objective <= DBL_MAX && h->lower_bound >= 0 && h->lower_bound <= DBL_MAX;
+}
+
+bool
+pe_strategy_bytes_are_newer(const char *bytes, size_t size)
+{
+	header		h;
+
+	if (size < sizeof(h.format))
+		return false;
+	memcpy(&h.format, bytes, sizeof(h.format));
+	return h.format > FORMAT;
 }
 
 bool

@@ -15,6 +15,7 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/chain.h"
+#include "ledger/formats.h"
 
 /* ------------------------------------------------------------------
  * A line
@@ -65,6 +66,7 @@ pe_act_of_row(const pe_row *row, pe_act_line *line)
 {
 	line->dataset_id = pe_row_int64(row, "dataset_id");
 	line->seq = pe_row_int64(row, "seq");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "act " INT64_FORMAT, line->seq);
 	line->charges = pe_row_int64(row, "charges");
 	line->dataset = pe_row_text(row, "dataset");
 	line->at = pe_row_text(row, "at");
@@ -92,6 +94,7 @@ insert_line(const pe_act_line *line)
 		PE_TEXT("old_value", line->old_value),
 		PE_TEXT("new_value", line->new_value),
 		PE_TEXT("reason", line->reason),
+		PE_INT4("format", PE_FORMAT),
 		PE_BYTEA("hash", line->hash)
 	};
 

@@ -17,6 +17,7 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/chain.h"
+#include "ledger/formats.h"
 #include "ledger/series.h"
 #include "server/row.h"
 
@@ -170,6 +171,7 @@ insert_line(const pe_charge_line *line, bytea *hash)
 		PE_IF(numbered, PE_INT8("block_from", line->blocks.first)),
 		PE_IF(numbered, PE_INT8("block_to", line->blocks.last)),
 		PE_IF(line->blocks.limited, PE_BOOL("other_times", line->blocks.others)),
+		PE_INT4("format", PE_FORMAT),
 		PE_BYTEA("hash", hash)
 	};
 
@@ -282,6 +284,7 @@ line_of_row(const pe_row *row, pe_charge_line *line)
 {
 	memset(line, 0, sizeof(*line));
 	line->id = pe_row_int64(row, "id");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "charge " INT64_FORMAT, line->id);
 	line->dataset_id = pe_row_int64(row, "dataset_id");
 	line->seq = pe_row_int64(row, "seq");
 	line->dataset = pe_row_text(row, "dataset");

@@ -31,6 +31,7 @@
 #include "ledger/series.h"
 #include "ledger/dataset.h"
 #include "ledger/families.h"
+#include "ledger/formats.h"
 #include "server/row.h"
 #include "ledger/strategies.h"
 #include "ledger/relation.h"
@@ -52,7 +53,7 @@ static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
 	static pe_statement find = {NULL,
-		"SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies FROM "
+		"SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies, r.format FROM "
 		"(SELECT * FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 "
 		"AND request = $5 AND payload IS NOT NULL ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL "
 		"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id "
@@ -72,6 +73,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 		pe_access_write(&find, values, NULL) == 0)
 		return false;
 	reply->release_id = pe_access_int64(0, 1);
+	PE_CHECK_FORMAT(pe_access_int64(0, 7), "release " INT64_FORMAT, reply->release_id);
 	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
 	*paid = pe_access_int64(0, 3) != 0;
 	reply->strategy_id = pe_access_int64(0, 4);
@@ -207,6 +209,7 @@ book_of_row(pe_row *row)
 	b->row = row;
 	b->dataset_id = pe_row_int64(row, "id");
 	b->name = pe_row_text(row, "dataset");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", b->name);
 	b->relation = (Oid) pe_row_int64(row, "relation_oid");
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, pe_promotion_reason(pe_row_text(row, "identity"), b->relation));
@@ -302,6 +305,7 @@ member_of_row(pe_row *row)
 
 	m->id = pe_row_int64(row, "id");
 	m->name = pe_row_text(row, "dataset");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", m->name);
 	m->relation = (Oid) pe_row_int64(row, "relation_oid");
 	m->version = pe_row_int64(row, "version");
 	m->declarations = (int) pe_row_int64(row, "declarations");
@@ -825,6 +829,7 @@ insert_release(const pe_charge_request *request, const pe_charge_price *price, i
 		PE_IF(request->strategy_id != 0, PE_INT8("strategy_id", request->strategy_id)),
 		PE_IF(request->others > 0, PE_INT8S("other_strategies", request->other, request->others)),
 		PE_BYTEA("payload", pe_payload_write(value, values)),
+		PE_INT4("format", PE_FORMAT),
 		PE_TIMESTAMPTZ("created", GetCurrentTransactionStartTimestamp())
 	};
 

@@ -16,6 +16,7 @@
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
 #include "ledger/families.h"
+#include "ledger/formats.h"
 #include "ledger/promotion.h"
 #include "server/row.h"
 
@@ -75,6 +76,7 @@ pe_dataset_of_row(const pe_row *row)
 
 	dataset->id = pe_row_int64(row, "id");
 	dataset->name = pe_row_text(row, "dataset");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", dataset->name);
 	dataset->relation = (Oid) pe_row_int64(row, "relation_oid");
 	dataset->owner = pe_row_text(row, "owner");
 	dataset->unit = pe_row_text(row, "unit");

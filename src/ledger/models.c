@@ -17,6 +17,7 @@
 
 #include "server/access.h"
 #include "ledger/budget.h"
+#include "ledger/formats.h"
 #include "ledger/models.h"
 #include "server/row.h"
 
@@ -385,7 +386,7 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, "
-		"features, coefficients, terms FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
+		"features, coefficients, terms, format FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
 		"FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
@@ -396,6 +397,7 @@ pe_model_load(const char *name)
 	pe_access_begin_reading(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		refuse_model(name);
+	PE_CHECK_FORMAT(pe_access_int64(0, 9), "model \"%s\"", name);
 	dataset_id = pe_access_int64(0, 1);
 	model->release_id = pe_access_int64(0, 2);
 	model->kind = pe_access_text(0, 3);

@@ -18,6 +18,7 @@
 #include "ledger/anchor.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
+#include "ledger/formats.h"
 #include "ledger/series.h"
 #include "server/access.h"
 #include "server/row.h"
@@ -277,6 +278,7 @@ pe_series_insert(const pe_series *series, const pe_charge_request *request, cons
 		PE_TEXT("objective", series->objective),
 		PE_DATUM("strategy", BYTEAOID, bytes_datum(series->strategy, series->strategy_size)),
 		NUMBERS("stderrs", series->stderr_, series->periods),
+		PE_INT4("format", PE_FORMAT),
 		PE_TEXT("accounting", pe_accounting_name(price->accounting)),
 		PE_INT8("rho", price->amount.rho_nano),
 		PE_INT8("prolonged_rho", 0),
@@ -533,6 +535,7 @@ series_of_row(const pe_row *row)
 	int			edges;
 
 	s->name = pe_row_text(row, "series");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "series \"%s\"", s->name);
 	s->id = pe_row_int64(row, "id");
 	s->dataset_id = pe_row_int64(row, "dataset_id");
 	s->version = (int) pe_row_int64(row, "version");

@@ -18,6 +18,7 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "ledger/chain.h"
+#include "ledger/formats.h"
 #include "ledger/strategies.h"
 #include "methods/make.h"
 #include "blocks/blocks.h"
@@ -108,6 +109,18 @@ pe_strategy_attach(pe_kept_strategy *found, const pe_workload *workload)
 	pe_strategy_bind(strategy, workload);
 }
 
+static void
+read_bytes(const bytea *bytes, pe_kept_strategy *found)
+{
+	const char *from = VARDATA_ANY(bytes);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes);
+
+	if (pe_strategy_bytes_are_newer(from, size))
+		pe_format_refuse(psprintf("strategy " INT64_FORMAT, found->id));
+	if (pe_strategy_read(&found->strategy, from, size) != PE_STRATEGY_OK)
+		refuse_damaged(found->id);
+}
+
 /* Reads the one row (id, method, milliseconds, matrix) that a statement finds, if it finds one. */
 static bool
 read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
@@ -127,9 +140,8 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	}
 	pe_access_end(&access);
 	/* outside: what is allocated in between is gone now */
-	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes),
-										  VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
-		refuse_damaged(found->id);
+	if (bytes != NULL)
+		read_bytes(bytes, found);
 	return bytes != NULL;
 }
 

@@ -153,6 +153,13 @@ is_running(BackgroundWorkerHandle *handle)
 static void __attribute__((noreturn))
 raise_nobody(pe_posting posting, int starts, const char *state)
 {
+	if (posting == PE_OTHER_WIRE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the ledger's worker has another version of the library than this session"),
+				 errdetail("%s", state),
+				 errhint("The extension's library was replaced. Connect again; if the worker is the older one, "
+						 "end the sessions that were there before.")));
 	if (posting == PE_FULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),

@@ -23,7 +23,8 @@
 
 struct pe_mailbox
 {
-	uint32		magic;
+	uint32		magic;			/* this and the next one stay where they are, in every version */
+	uint32		wire;
 	Oid			database;
 	slock_t		mutex;
 	pid_t		worker_pid;
@@ -61,6 +62,7 @@ init_mailbox(pe_mailbox *mailbox)
 	mailbox->database = MyDatabaseId;
 	mailbox->worker_pid = MyProcPid;
 	mailbox->worker = MyProc;
+	mailbox->wire = PE_WIRE;
 	mailbox->magic = MAGIC;
 }
 
@@ -300,7 +302,9 @@ post_by_lock(dsm_handle channel, pid_t *worker_pid)
 	if (segment == NULL)
 		return PE_NOBODY;
 	mailbox = dsm_segment_address(segment);
-	if (mailbox->magic == MAGIC && mailbox->database == MyDatabaseId)
+	if (mailbox->magic == MAGIC && mailbox->wire != PE_WIRE)
+		posting = PE_OTHER_WIRE;
+	else if (mailbox->magic == MAGIC && mailbox->database == MyDatabaseId)
 		posting = put(mailbox, channel, worker_pid);
 	dsm_detach(segment);
 	return posting;

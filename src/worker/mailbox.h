@@ -19,6 +19,12 @@
 
 #include "storage/dsm.h"
 
+/*
+ * What sessions and worker mean by the bytes that they share: the mailbox, channels and messages.  It goes up with
+ * every change of them.  A file of the library can be replaced while sessions have the old one loaded.
+ */
+#define PE_WIRE 1
+
 /* Channels that wait to be taken, at most. */
 #define PE_MAILBOX_SLOTS 64
 
@@ -28,7 +34,8 @@ typedef enum pe_posting
 {
 	PE_POSTED,
 	PE_NOBODY,					/* no worker serves the database, or it is leaving */
-	PE_FULL						/* as many as there is room for wait already */
+	PE_FULL,					/* as many as there is room for wait already */
+	PE_OTHER_WIRE				/* the worker that serves it speaks otherwise */
 } pe_posting;
 
 /* In _PG_init, in the postmaster: asks for the board. */

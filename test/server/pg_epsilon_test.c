@@ -3,8 +3,8 @@
  *	  Server functions for tests alone: specifications and passes as bytes, so that
  *	  dp_internal.read_rows can be asked for exact sums over a table of the test's own; what a
  *	  private value becomes before there is noise; whether bytes are anywhere in the
- *	  memory of the process; how late a wait for the quantum ends; and for a benchmark a
- *	  charge that nothing follows.
+ *	  memory of the process; how late a wait for the quantum ends; a worker that speaks as
+ *	  another version does; and for a benchmark a charge that nothing follows.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "storage/dsm.h"
 #include "storage/fd.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -51,6 +52,7 @@ PG_FUNCTION_INFO_V1(pe_test_found);
 PG_FUNCTION_INFO_V1(pe_test_reserve);
 PG_FUNCTION_INFO_V1(pe_test_wait);
 PG_FUNCTION_INFO_V1(pe_test_sums_spec);
+PG_FUNCTION_INFO_V1(pe_test_speak);
 
 static bytea *
 new_bytes(Size size)
@@ -392,4 +394,24 @@ pe_test_wait(PG_FUNCTION_ARGS)
 		;
 	wait(start);
 	PG_RETURN_INT32(GetCurrentTimestamp() - start - (worked / quantum + 1) * quantum);
+}
+
+/*
+ * pe_test_speak(mailbox bigint, wire int): the worker whose mailbox has this handle speaks so from now on; returns how it
+ * did.  The number is the second one of a mailbox, in every version.
+ */
+Datum
+pe_test_speak(PG_FUNCTION_ARGS)
+{
+	dsm_segment *segment = dsm_attach((dsm_handle) PG_GETARG_INT64(0));
+	uint32	   *number;
+	uint32		before;
+
+	if (segment == NULL)
+		elog(ERROR, "no such mailbox");
+	number = dsm_segment_address(segment);
+	before = number[1];
+	number[1] = (uint32) PG_GETARG_INT32(1);
+	dsm_detach(segment);
+	PG_RETURN_INT32(before);
 }
