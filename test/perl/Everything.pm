@@ -133,7 +133,7 @@ my @paid = (
 	[ 'aggregates, zcdp', 'ann', q{SELECT * FROM dp.aggregate('people_z', '{avg(paid),count(*)}', '{sex}', rho => 0.5)} ],
 	[ 'aggregates, pure', 'ann', q{SELECT * FROM dp.aggregate('people_p', '{avg(paid),count(*),var(age)}', '{sex}', epsilon => 2)} ],
 	[ 'count(DISTINCT unit)', 'ann', q{SELECT * FROM dp.aggregate('people', '{count(distinct id)}', '{city}', cells_per_unit => 2, epsilon => 2)} ],
-	[ 'count(DISTINCT attribute)', 'ann', q{SELECT * FROM dp.aggregate('people', '{count(distinct city)}', '{sex}', epsilon => 2)} ],
+	[ 'count(DISTINCT attribute)', 'ann', q{SELECT * FROM dp.aggregate('people', '{count(distinct sex)}', '{city}', epsilon => 2)} ],
 	[ 'rows of units', 'ann', q{SELECT * FROM dp.rows_per_unit('people', 5, epsilon => 1)} ],
 	[ 'keys', 'ann', q{SELECT * FROM dp.keys('people', 'word', epsilon => 3)} ],
 	[ 'bounds', 'ann', q{SELECT * FROM dp.bounds('people', 'code', epsilon => 3)} ],

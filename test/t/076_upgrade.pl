@@ -18,7 +18,7 @@ my %released = (
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-$node->append_conf('postgresql.conf', "max_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\npg_epsilon.worker_linger = '1min'\n");
+$node->append_conf('postgresql.conf', "max_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\npg_epsilon.worker_linger = '4s'\n");
 $node->start;
 my $scripts = $node->config_data('--sharedir') . '/extension';
 for my $script (sort keys %released)

@@ -9,13 +9,13 @@ use Test::More;
 use PgEpsilon;
 
 # where the library is preloaded no file of it takes the place of another while the server runs
-my $node = people_node('main', conf => "shared_preload_libraries = ''\npg_epsilon.worker_linger = '1min'\n");
+my $node = people_node('main', conf => "shared_preload_libraries = ''\npg_epsilon.worker_linger = '4s'\n");
 my $paid = q{SELECT estimate FROM dp.histogram('people', 'age', 'all_range', rho => 0.001)};
 my $new = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001, fresh => true)};
 my $answers = ask_ok($node, 'ann', $paid);
 my $release = ask_ok($node, 'ann', 'SELECT max(release) FROM dp.releases');
 add_people($node, 'postgres', 'others');
-ask_ok($node, 'ann', q{SELECT FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.001, model => 'm')});
+ask_ok($node, 'ann', q{SELECT FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.001, model => 'm')});
 ask_ok($node, 'curator', q{ALTER TABLE people ADD at date; UPDATE people SET at = date '2020-01-01' + id % 20; SELECT dp.set_time('people', 'at')});
 for my $name (qw(weeks totals))
 {
@@ -59,12 +59,17 @@ my $of_people = q{dataset_id = (SELECT id FROM dp_ledger.dataset WHERE dataset =
 newer('dataset', format_of('dataset', q{dataset = 'people'}), [ 'ann', $paid, $answers ], [ 'ann', $new, '2' ], [ 'curator', $verify, 't' ],
 	[ 'ann', "SELECT count(*) FROM dp.cells($release)", '10' ], [ 'ann', q{SELECT fits FROM dp.quote('people', 'sex', rho => 0.001)}, 't' ]);
 newer('charge', format_of('charge', "$of_people AND seq = 2"), [ 'curator', $verify, 't' ]);
-is(ask_ok($node, 'ann', $new), '2', 'an act after a charge');
 ask_ok($node, 'curator', q{SELECT dp.set_min_count('people', 3)});
-newer('act', format_of('act', "$of_people AND act = 'set_min_count'"), [ 'curator', $verify, 't' ], [ 'ann', $paid, $answers ]);
+my @of_act = format_of('act', "$of_people AND act = 'set_min_count'");
+newer('act', @of_act, [ 'curator', $verify, 't' ]);
+# it is what the next charge follows
+$node->safe_psql('postgres', $of_act[0]);
+like(refused($node, 'ann', $new, '55000', 'act: newer: a charge'), qr/^HINT:  Update the extension's library/m, 'act: the hint says what to do');
+$node->safe_psql('postgres', $of_act[1]);
+is(ask_ok($node, 'ann', $new), '2', 'act: after: a charge');
 newer('release', format_of('release', "id = $release"), [ 'ann', $paid, $answers ], [ 'ann', "SELECT count(*) FROM dp.cells($release)", '10' ], [ 'ann', "SELECT count(*) FROM dp.answer($release, 'prefix')", '10' ],
 	[ 'ann', "SELECT count(*) FROM dp.quantile($release, 'age', '{0.5}')", '1' ]);
-newer('model', format_of('model', q{model = 'm'}), [ 'ann', q{SELECT dp.predict('m', '{"sex": "f"}') IS NULL}, 'f' ], [ 'ann', q{SELECT dp.predict_row('m', '{0}') IS NULL}, 'f' ]);
+newer('model', format_of('model', q{model = 'm'}), [ 'ann', q{SELECT dp.predict('m', '{"age": 40}') IS NULL}, 'f' ], [ 'ann', q{SELECT dp.predict_row('m', '{40}') IS NULL}, 'f' ], [ 'ann', q{SELECT count(*) > 0 FROM dp.odds_ratios('m')}, 't' ]);
 newer('series', format_of('series', q{series = 'weeks'}), [ 'ann', q{SELECT * FROM dp.report('weeks')}, $report ]);
 
 # what is not known is not read: a release that this library cannot read serves no other question
