@@ -144,14 +144,16 @@ check_sbom() {
 	rm -rf "$dir"
 	mkdir -p "$dir/here" "$stage/DEBIAN"
 	printf '%s\n' "Package: ${deb%%_*}" "Version: $version-1" "Architecture: all" "Maintainer: none" "Description: none" >"$stage/DEBIAN/control"
-	scripts/release.sh archives "$dir" && dpkg-deb -b "$stage" "$dir/here/$deb" >/dev/null && scripts/sbom.pl linked "$dir/here/$deb" >"$dir/here/linked"
+	tar czf "$dir/pg_epsilon-$version.tar.gz" --transform "s,^,pg_epsilon-$version/," LICENSE demo/flchain.csv &&
+		dpkg-deb -Zgzip -z1 -b "$stage" "$dir/here/$deb" >/dev/null && scripts/sbom.pl linked "$dir/here/$deb" >"$dir/here/linked"
 	ok $? "an archive and a package"
 	SBOM=$dir/sbom.json
 	SOURCE_DATE_EPOCH=0 scripts/sbom.pl document "$dir" "$version" commit >"$SBOM"
 	same '' "$(scripts/sbom.pl check "$SBOM" 2>&1)" "the SBOM has what SPDX 2.3 asks for"
 	same "libc6 liblapacke libopenblas0-serial postgresql-$MAJOR" "$(sed -n "s/^$deb\tDEPENDS_ON\t\([^\t]*\).*/\1/p" "$dir/here/linked" | xargs)" "what the package links"
+	same 2 "$(grep -c '"LGPL-2.0-or-later AND PostgreSQL"' "$SBOM")" "the licences of what is in the archive"
 	planted '/"spdxVersion"/s/2\.3/2.2/' 'spdxVersion SPDX-2.2'
-	planted '/"documentNamespace"/d' 'document: no documentNamespace'
+	planted '/"documentNamespace"/d' 'SPDXRef-DOCUMENT: no documentNamespace'
 	planted '/"created"/s/T.*Z/ today/' 'created 1970-01-01 today'
 	planted '/"downloadLocation"/d' 'no downloadLocation'
 	planted '/"licenseDeclared"/d' 'no licenseDeclared'

@@ -100,19 +100,19 @@ files() { # files VERSION
 }
 
 release() { # release [TAG]
-	local tag=${1:-$(plain_git describe --exact-match --tags HEAD 2>/dev/null)} tree
+	local tag=${1:-$(plain_git describe --exact-match --tags HEAD 2>/dev/null)}
 	[ -n "$tag" ] || refuse "HEAD has no tag: make release TAG=v1.1.0"
 	plain_git rev-parse -q --verify "refs/tags/$tag^{commit}" >/dev/null || refuse "There is no tag $tag."
 	umask 022
 	rm -rf "$OUT"
 	mkdir -p "$OUT" || exit 1
-	tree=$(mktemp -d) || exit 1
-	trap 'rm -rf "$tree"' EXIT
+	TREE=$(mktemp -d) || exit 1
+	trap 'rm -rf "$TREE"' EXIT
 	# by its whole name: a branch may have the same one
-	plain_git clone -q --no-checkout "$PWD" "$tree/pg_epsilon" &&
-		plain_git -C "$tree/pg_epsilon" checkout -q --detach "refs/tags/$tag" || exit 1
+	plain_git clone -q --no-checkout "$PWD" "$TREE/pg_epsilon" &&
+		plain_git -C "$TREE/pg_epsilon" checkout -q --detach "refs/tags/$tag" || exit 1
 	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 TZ=UTC OUT="$OUT" RELEASES="$RELEASES" PACKAGES="$PACKAGES" KEEP="${KEEP:-}" \
-		INSIDE="${INSIDE:-}" "$tree/pg_epsilon/scripts/release.sh" files "${tag#v}" || exit 1
+		INSIDE="${INSIDE:-}" "$TREE/pg_epsilon/scripts/release.sh" files "${tag#v}" || exit 1
 	cat "$OUT/SHA256SUMS"
 }
 
