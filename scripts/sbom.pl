@@ -23,7 +23,7 @@ my @licences = (
 	[ qr/^libopenblas(0-serial|-serial-dev)$/, 'BSD-3-Clause AND BSD-2-Clause-Views' ],
 	[ qr/^(liblapacke(-dev)?|liblapack3|libblas3|libtmglib3)$/, 'BSD-3-Clause' ],
 	[ qr/^(libgfortran5|libgcc-s1)$/, 'GPL-3.0-or-later WITH GCC-exception-3.1' ],
-	[ qr/^libquadmath0$/, 'LGPL-2.0-or-later' ],
+	[ qr/^libquadmath0$/, 'LGPL-2.0-or-later AND LGPL-2.1-or-later' ],
 	[ qr/^libc6(-dev)?$/, 'LGPL-2.1-or-later' ],
 	[ qr/^(gcc-\d+|binutils)/, 'GPL-3.0-or-later' ],
 	[ qr/^(debhelper|dpkg-dev)$/, 'GPL-2.0-or-later' ],
