@@ -11,7 +11,7 @@
 #
 #   RELEASES="bookworm trixie"          the releases of Debian
 #   PACKAGES, INSIDE, KEEP              as in scripts/packages.sh
-set -u
+set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 OUT=${OUT:-$PWD/build/release}
