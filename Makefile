@@ -42,8 +42,8 @@ endif
 BLAS_FLAGS ?= $(addprefix -isystem ,$(wildcard /usr/include/openblas /usr/include/lapacke))
 
 # PURE_ROOMS are plain C11.  Their symbols are hidden: the server loads every module into one global name space.
-# With a server that has a sanitizer they are built with it, too.
-PURE_FLAGS = -std=c11 $(OPT_FLAGS) $(filter -fsanitize=%,$(CFLAGS)) -fPIC -fvisibility=hidden \
+# With a server that has a sanitizer they are built with it, too, and packages leave out the directory of their build.
+PURE_FLAGS = -std=c11 $(OPT_FLAGS) $(filter -fsanitize=% -ffile-prefix-map=$(CURDIR)=%,$(CFLAGS)) -fPIC -fvisibility=hidden \
 	-fstack-protector-strong -Isrc $(BLAS_FLAGS)
 # The compiler makes vectors of the loops of these files only with these flags, which change no value.
 LOOP_SRCS  = kernel row_tiles pass unit_clip p_identity lbfgs continual_band tables collect_tables sums

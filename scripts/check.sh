@@ -5,8 +5,8 @@
 #
 #   scripts/check.sh [quick | ci | long | settings]
 #
-# quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit with few samples, sanitize, tap,
-# the TAP tests beside all others, for they wait much.  ci: these one after the other, with all samples, then majors, packages, replay, mutate and load.
+# quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit with few samples, sanitize, packages, tap,
+# the TAP tests beside all others, for they wait much.  ci: these one after the other, with all samples, then majors, replay, mutate and load.
 # long: these, then all others.  A suite that runs no test at all is a failure, unless TESTS left none.
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
 # all of them together; long has regress and isolation under all of them together.
@@ -513,6 +513,8 @@ packages_suite() {
 	local log=$RUN_DIR/log/packages.log
 	scripts/packages.sh files >"$log" 2>&1 </dev/null
 	one_tap "$log" packages $? $((SECONDS - SUITE_START))
+	scripts/release.sh refused >"$log.release" 2>&1 </dev/null
+	one_tap "$log.release" release $? $((SECONDS - SUITE_START))
 	suite_end
 }
 
@@ -705,6 +707,7 @@ without_tap() {
 	suite unit && unit_suite unit-binaries "$run"
 	finish_layers "$layers"
 	suite sanitize && unit_suite unit-san-binaries run_unit_san
+	suite packages && packages_suite
 }
 
 if [ "$MODE" = settings ]; then
@@ -743,7 +746,6 @@ fi
 
 if [ "$MODE" = ci ]; then
 	suite majors && majors_suite
-	suite packages && packages_suite
 	suite replay && replay_suite
 	suite load && load_suite
 	if suite mutate; then

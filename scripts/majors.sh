@@ -28,7 +28,7 @@ ROOTS=${ROOTS:-build/roots}
 GOAL=${GOAL:-check}
 ASSERT=$PWD/build/assert
 # where the checkout is in a root
-INSIDE=/usr/src/pg_epsilon
+INSIDE=${INSIDE:-/usr/src/pg_epsilon}
 
 need_root() {
 	[ "$(id -u)" = 0 ] || {

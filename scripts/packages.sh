@@ -10,12 +10,17 @@
 #                                           first answer from a server that finds the extension by its two settings alone
 #
 #   KEEP=1                                  roots of an earlier run are used again
+#   PACKAGES=/path                          where roots, packages and logs are (default: build/packages)
+#   INSIDE=/path                            where the checkout is in a root
+#   ORIGINAL=/path                          the source archive that packages are of (default: one of this checkout with its changes)
 #
 # Roots are made by scripts/majors.sh, by root, with debootstrap; where that cannot be, build, check and volume are skipped.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-HERE=$PWD/build/packages
+HERE=${PACKAGES:-$PWD/build/packages}
+export INSIDE=${INSIDE:-/usr/src/pg_epsilon}
+BESIDE=$(dirname "$INSIDE")
 KEEP=${KEEP:-}
 NUMBER=0
 FAILED=0
@@ -114,16 +119,50 @@ check_meta() {
 }
 
 check_versions() {
-	local version script default whole
-	version=$(sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json)
-	same "$version" "$(sed -n '1s/.*(\(.*\)-.*/\1/p' debian/changelog)" "debian/changelog has the version of META.json"
-	same "$version
-$version" "$(sed -n 's/.*image\.version="\([^"]*\)".*/\1/p' docker/Dockerfile*)" "so have the images"
-	default=$(sed -n "s/^default_version = '\(.*\)'/\1/p" pg_epsilon.control)
-	same "$default" "${version%.*}" "default_version is the version of META.json without its last number"
+	local script whole
+	same '' "$(scripts/release.sh versions)" "META.json, the control file, debian/changelog, images and CHANGELOG.md have one version"
+	same 6 "$(scripts/release.sh versions 99.0.0 | grep -c 'has version .*, not 99.0.0')" "another one is found in each of them"
 	script=$(sed -n 's/^ *"file": "\(.*\)",$/\1/p' META.json)
 	whole=$(find sql -name 'pg_epsilon--*.sql' ! -name 'pg_epsilon--*--*.sql')
 	same "$whole" "$script" "META.json names the install script, which upgrade scripts follow"
+}
+
+# ---- SBOM ----
+
+# planted SED WORDS: a fault in the SBOM of check_sbom, and what is found
+planted() {
+	sed "$1" "$SBOM" >"$SBOM.planted"
+	! cmp -s "$SBOM" "$SBOM.planted" && scripts/sbom.pl check "$SBOM.planted" 2>&1 | grep -qF -- "$2"
+	ok $? "SBOM: $2"
+}
+
+# Of a release with one package, which holds what is installed on this system.
+check_sbom() {
+	local dir=$PWD/build/packages/release stage=build/packages/files/stage version deb
+	version=$(sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json)
+	deb=postgresql-$MAJOR-pg-epsilon_$version-1_$(dpkg --print-architecture).deb
+	rm -rf "$dir"
+	mkdir -p "$dir/here" "$stage/DEBIAN"
+	printf '%s\n' "Package: ${deb%%_*}" "Version: $version-1" "Architecture: all" "Maintainer: none" "Description: none" >"$stage/DEBIAN/control"
+	tar czf "$dir/pg_epsilon-$version.tar.gz" --transform "s,^,pg_epsilon-$version/," LICENSE demo/flchain.csv &&
+		dpkg-deb -Zgzip -z1 -b "$stage" "$dir/here/$deb" >/dev/null && scripts/sbom.pl linked "$dir/here/$deb" >"$dir/here/linked"
+	ok $? "an archive and a package"
+	SBOM=$dir/sbom.json
+	SOURCE_DATE_EPOCH=0 scripts/sbom.pl document "$dir" "$version" commit >"$SBOM"
+	same '' "$(scripts/sbom.pl check "$SBOM" 2>&1)" "the SBOM has what SPDX 2.3 asks for"
+	same "libc6 liblapacke libopenblas0-serial postgresql-$MAJOR" "$(sed -n "s/^$deb\tDEPENDS_ON\t\([^\t]*\).*/\1/p" "$dir/here/linked" | xargs)" "what the package links"
+	same 2 "$(grep -c '"LGPL-2.0-or-later AND PostgreSQL"' "$SBOM")" "the licences of what is in the archive"
+	planted '/"spdxVersion"/s/2\.3/2.2/' 'spdxVersion SPDX-2.2'
+	planted '/"documentNamespace"/d' 'SPDXRef-DOCUMENT: no documentNamespace'
+	planted '/"created"/s/T.*Z/ today/' 'created 1970-01-01 today'
+	planted '/"downloadLocation"/d' 'no downloadLocation'
+	planted '/"licenseDeclared"/d' 'no licenseDeclared'
+	planted '/"fileName"/s/\.\///' 'fileName LICENSE'
+	planted '/"SHA1"/s/SHA1/SHA2/' 'no SHA1'
+	planted '0,/"packageVerificationCodeValue"/s/\("packageVerificationCodeValue" : "\).*/\10"/' 'packageVerificationCode'
+	planted '/"relationshipType"/s/DEPENDS_ON/LIKES/' 'relationshipType LIKES'
+	planted '/"DEPENDS_ON"/s/DEPENDS_ON/BUILD_DEPENDENCY_OF/' 'depends on nothing'
+	planted '/"SPDXID" : "SPDXRef-here-libc6"/s/libc6/libc7/' 'there is no SPDXRef-here-libc6'
 }
 
 files() {
@@ -140,6 +179,7 @@ files() {
 	check_images
 	check_meta
 	check_versions
+	check_sbom
 	end
 }
 
@@ -174,21 +214,42 @@ inside() {
 # ---- Packages ----
 
 build() { # build RELEASE
-	local name=$1-build to=$HERE/$1
-	fresh "$name" "$1" && inside "$name" "
+	local name=$1-build to=$HERE/$1 root=$HERE/roots/$1-build
+	fresh "$name" "$1" && mkdir -p "$root$BESIDE" && { [ -z "${ORIGINAL:-}" ] || cp "$ORIGINAL" "$root$BESIDE/original"; } && inside "$name" "
 		apt-get install -y -q --no-install-recommends postgresql-server-dev-all lintian
 		pg_buildext updatecontrol
 		apt-get build-dep -y -q --no-install-recommends ./
 		version=\$(dpkg-parsechangelog -S Version)
 		rm -f ../pg-epsilon_* ../postgresql-*
-		tar czf ../pg-epsilon_\${version%-*}.orig.tar.gz --exclude=./debian --exclude=./build --transform s,^\\\\./,pg_epsilon-\${version%-*}/, .
-		dpkg-buildpackage -us -uc"
-	ok $? "Debian $1: source and packages are built (build/packages/$name.log)"
+		if [ -f ../original ]; then
+			mv ../original ../pg-epsilon_\${version%-*}.orig.tar.gz
+		else
+			tar czf ../pg-epsilon_\${version%-*}.orig.tar.gz --exclude=./debian --exclude=./build --transform s,^\\\\./,pg_epsilon-\${version%-*}/, .
+		fi
+		${SOURCE_DATE_EPOCH:+export SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH}
+		dpkg-buildpackage -us -uc
+		scripts/sbom.pl linked ../postgresql-*.deb >../linked"
+	ok $? "Debian $1: source and packages are built ($HERE/$name.log)"
 	rm -rf "$to"
 	mkdir -p "$to"
-	cp "$HERE/roots/$name"/usr/src/pg-epsilon_* "$HERE/roots/$name"/usr/src/postgresql-* "$to/" 2>/dev/null
+	cp "$root$BESIDE"/pg-epsilon_* "$root$BESIDE"/postgresql-* "$root$BESIDE/linked" "$to/" 2>/dev/null
 	[ -n "$(packages "$1")" ]
 	ok $? "Debian $1: $(packages "$1" | xargs -r -n 1 basename | xargs)"
+}
+
+# shipped RELEASE: what packages must have, and what of it is not there
+shipped() {
+	local deb inside name major
+	for deb in $(packages "$1"); do
+		inside=$(dpkg-deb -c "$deb" | awk '{ print substr($6, 2) }')
+		major=$(sed 's/.*postgresql-\([0-9]*\)-.*/\1/' <<<"$deb")
+		for name in lib/postgresql/$major/lib/pg_epsilon.so lib/postgresql/$major/lib/pg_epsilon_worker.so \
+			$(printf "lib/postgresql/$major/bin/%s " $(basename -a scripts/pg_epsilon_anchor_*)) \
+			$(printf "share/postgresql/$major/extension/%s " pg_epsilon.control $(basename -a sql/pg_epsilon--*.sql)) \
+			$(printf "share/doc/postgresql-$major-pg-epsilon/%s " README.md SECURITY.md changelog doc/*.md copyright); do
+			grep -qE "^/usr/$name(\.gz)?$" <<<"$inside" || echo "$deb lacks $name"
+		done
+	done
 }
 
 packages() { # packages RELEASE: without those of debugging symbols
@@ -198,17 +259,18 @@ packages() { # packages RELEASE: without those of debugging symbols
 check() { # check RELEASE
 	local name=$1-test
 	build "$1"
+	same '' "$(shipped "$1")" "Debian $1: they have libraries, SQL scripts, anchors and pages"
 	inside "$1-build" 'lintian --fail-on error ../*.changes'
 	ok $? "Debian $1: lintian finds no error"
 	fresh "$name" "$1" && inside "$name" 'apt-get install -y -q --no-install-recommends autopkgtest dpkg-dev'
 	ok $? "Debian $1: a clean root for its tests"
-	rm -rf "$HERE/roots/$name/usr/src/packages"
-	cp -R "$HERE/$1" "$HERE/roots/$name/usr/src/packages"
-	rm -f "$HERE/roots/$name/usr/src/packages"/*-dbgsym_*
+	rm -rf "$HERE/roots/$name$BESIDE/packages"
+	cp -R "$HERE/$1" "$HERE/roots/$name$BESIDE/packages"
+	rm -f "$HERE/roots/$name$BESIDE/packages"/*-dbgsym_*
 	inside "$name" 'autopkgtest -B ../packages/*.deb ../packages/*.dsc -- null'
 	ok $? "Debian $1: autopkgtest, $(grep -E '^(first-answer|demo) +PASS' "$HERE/$name.log" | sort -u | wc -l) tests passed"
 	inside "$name" 'apt-get install -y -q --no-install-recommends ../packages/*.deb; test/packages/over_itself.sh ../packages/*.deb'
-	ok $? "Debian $1: installed over itself beside a server that runs"
+	ok $? "Debian $1: installed over 1.0 and over itself beside a server that runs"
 	sed -n 's/^\(not ok\|ok\) \([0-9]* - .*\)/#   \1 \2/p' "$HERE/$name.log"
 }
 
@@ -225,7 +287,7 @@ volume() { # volume RELEASE
 	fresh "$name" "$1" && inside "$name" "apt-get install -y -q --no-install-recommends postgresql-$MAJOR
 		rm -rf /stage /licenses; export PG_MAJOR=$MAJOR
 		$(steps docker/Dockerfile.extension)"
-	ok $? "PostgreSQL $MAJOR, Debian $1: the image's steps (build/packages/$name.log)"
+	ok $? "PostgreSQL $MAJOR, Debian $1: the image's steps ($HERE/$name.log)"
 	rm -rf "$root/extensions"
 	copied docker/Dockerfile.extension "$root/stage" "$root/extensions/pg_epsilon" >/dev/null
 	[ "$(find "$root/extensions/pg_epsilon" -name '*.so' | wc -l)" = 2 ]

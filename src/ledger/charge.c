@@ -209,6 +209,7 @@ book_of_row(pe_row *row)
 	b->row = row;
 	b->dataset_id = pe_row_int64(row, "id");
 	b->name = pe_row_text(row, "dataset");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", b->name);
 	b->relation = (Oid) pe_row_int64(row, "relation_oid");
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, pe_promotion_reason(pe_row_text(row, "identity"), b->relation));
@@ -304,6 +305,7 @@ member_of_row(pe_row *row)
 
 	m->id = pe_row_int64(row, "id");
 	m->name = pe_row_text(row, "dataset");
+	PE_CHECK_FORMAT(pe_row_int64(row, "format"), "dataset \"%s\"", m->name);
 	m->relation = (Oid) pe_row_int64(row, "relation_oid");
 	m->version = pe_row_int64(row, "version");
 	m->declarations = (int) pe_row_int64(row, "declarations");
