@@ -558,6 +558,22 @@ COMMENT ON COLUMN dp_ledger.published.series_id IS 'the series that is published
 COMMENT ON COLUMN dp_ledger.published.row_type_oid IS 'with the OID of the table it is of that one only, and of no later one with its number';
 COMMENT ON COLUMN dp_ledger.published.identity IS 'cluster, timeline, database and relation; elsewhere the names say which table it is';
 
+-- A member of pg_write_all_data may write to every table, which would give budgets back: not where row level security has no policy.
+ALTER TABLE dp_ledger.dataset ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.dataset_table ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.attribute ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.budget ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.charge ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.block ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.act ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.charge_relation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.release ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.strategy ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.model ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.series ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.series_period ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dp_ledger.published ENABLE ROW LEVEL SECURITY;
+
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_table', '');

@@ -184,7 +184,7 @@ extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
  */
 extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading reading);
 
-/* Whether a question counts rows that the cut leaves out, or sizes of units: then units are read, though unit_is_key. */
+/* Whether a question counts rows that the cut leaves out, or sizes of units: it reads units, though unit_is_key. */
 extern bool pe_door_needs_units(const pe_question *question);
 
 /* The table of a dataset as SQL names it. */

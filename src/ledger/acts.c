@@ -56,9 +56,7 @@ pe_act_text(const pe_act_line *line)
 bytea *
 pe_act_hash(const pe_act_line *line, const void *head)
 {
-	const char *text = pe_act_text(line);
-
-	return pe_sha256(head, PG_SHA256_DIGEST_LENGTH, text, strlen(text));
+	return pe_text_hash(head, PG_SHA256_DIGEST_LENGTH, pe_act_text(line));
 }
 
 void

@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
@@ -43,9 +44,17 @@ pe_sha256(const void *first, size_t first_size, const void *second, size_t secon
 }
 
 bytea *
+pe_text_hash(const void *first, size_t first_size, const char *text)
+{
+	const char *utf8 = pg_server_to_any(text, strlen(text), PG_UTF8);
+
+	return pe_sha256(first, first_size, utf8, strlen(utf8));
+}
+
+bytea *
 pe_request_hash(const char *request)
 {
-	return pe_sha256(request, strlen(request), "", 0);
+	return pe_text_hash("", 0, request);
 }
 
 char *
@@ -140,7 +149,7 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 {
 	char	   *text = canonical_text(line);
 
-	return pe_sha256(head, head_size, text, strlen(text));
+	return pe_text_hash(head, head_size, text);
 }
 
 /* NULL where the accounting does not count it. */
@@ -324,7 +333,7 @@ fault_of(const pe_chain_check *check, const pe_charge_line *line, const pe_row *
 static void
 take_line(pe_chain_check *check, bool is_charge, int64 number, const char *text, const bytea *stored)
 {
-	bytea	   *hash = pe_sha256(check->head, PG_SHA256_DIGEST_LENGTH, text, strlen(text));
+	bytea	   *hash = pe_text_hash(check->head, PG_SHA256_DIGEST_LENGTH, text);
 
 	memcpy(check->head, VARDATA_ANY(hash), PG_SHA256_DIGEST_LENGTH);
 	if (check->each != NULL)

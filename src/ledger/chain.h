@@ -98,6 +98,9 @@ extern void pe_chain_lines(int64 dataset_id, pe_chain_check *check);
 /* SHA-256 of two pieces, one after the other. */
 extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);
 
+/* SHA-256 of a piece and a text in UTF-8, in any database: a dump may be restored in one of another encoding. */
+extern bytea *pe_text_hash(const void *first, size_t first_size, const char *text);
+
 /* SHA-256 of a payload, in hexadecimal: as lines of the chain say it, and options of cubes. */
 extern char *pe_payload_digest(const bytea *payload);
 

@@ -523,7 +523,7 @@ check_unit(const pe_prover *prover, AttrNumber unit)
 											   "Use an integer, text of a deterministic collation, uuid or date."));
 }
 
-/* Whether all rows of a block have different units, whatever the caller's own transaction has changed. */
+/* Whether all rows of a block have different units, also those that the caller's own transaction has deleted. */
 static bool
 unit_is_key(pe_block *block, AttrNumber unit)
 {

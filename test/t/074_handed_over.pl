@@ -129,6 +129,22 @@ planted('another hash', qr/^line $second: charge 2 is not/m, changed($second, '[
 planted('all hashes are made anew', qr/^line $#records: its hash is not the one that was noted/m,
 	rehashed(changed($second, '""cap_rho"": 2000000', '""cap_rho"": 1000000')));
 
+# ---- A database in another encoding: the hashes are of UTF-8 ----
+
+$node->safe_psql('postgres', q{CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'; CREATE DATABASE utf TEMPLATE template0 ENCODING 'UTF8'});
+my $as = q{SET client_min_messages = error; SET client_encoding = 'UTF8'; SET SESSION AUTHORIZATION};
+my $paid = qq{$as ann; SELECT count(*) || ' ' || sum(estimate)::numeric || ' ' || max(release) FROM dp.histogram('orte', 'größe', rho => 0.001)};
+$node->safe_psql('latin', q{CREATE EXTENSION pg_epsilon; GRANT CREATE ON SCHEMA public TO curator});
+$node->safe_psql('latin', qq{$as curator; CREATE TABLE orte AS SELECT 'groß'::text AS "größe" FROM generate_series(1, 9);
+	SELECT dp.create_dataset('orte', 'orte', 1); SELECT dp.add_attribute('orte', 'größe', '{groß,klein}'); SELECT dp.grant_budget('orte', 'ann', 1)});
+my $answer = $node->safe_psql('latin', $paid);
+$node->safe_psql('latin', "$as curator;\n\\copy (SELECT * FROM dp.ledger_lines('orte')) TO '$folder/latin.csv' CSV HEADER");
+is((verify("$folder/latin.csv"))[0], 0, 'LATIN1: verified');
+$node->command_ok([ 'pg_dump', '-f', "$folder/latin.sql", 'latin' ], 'LATIN1: dumped');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$folder/latin.sql", 'utf' ], 'LATIN1: restored in UTF-8');
+is($node->safe_psql('utf', "$as curator; SELECT ok FROM dp.verify_ledger('orte')"), 't', 'LATIN1: restored, the chain is whole');
+is($node->safe_psql('utf', $paid), $answer, 'LATIN1: restored, what was paid is replayed');
+
 # ---- And in the ledger itself ----
 
 $node->safe_psql('postgres', q{UPDATE dp_ledger.charge SET cap_rho = 1 WHERE seq = 2});

@@ -49,6 +49,25 @@ is(ask_ok($node, 'mallory', counts_of('t', 'b')), '30 70', '[55] SELECT and REFE
 ask_ok($node, 'curator', 'REVOKE ALL ON t FROM mallory');
 $node->safe_psql('postgres', 'GRANT pg_write_all_data TO mallory');
 refused($node, 'mallory', counts_of('t', 'b'), '42501', '[55] a member of pg_write_all_data');
+# nor may it give budgets back: no policy allows a row of the ledger
+my $whole = q{SELECT md5(string_agg(x::text, '|' ORDER BY x::text)) FROM (SELECT query_to_xml(format('SELECT * FROM %s', oid::regclass), true, true, '')
+	FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind = 'r') x};
+my $ledger = $node->safe_psql('postgres', $whole);
+my @tables = split /\n/, $node->safe_psql('postgres', q{SELECT oid::regclass FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind = 'r'});
+cmp_ok(scalar @tables, '>=', 14, '[9] tables of the ledger');
+for my $table (@tables)
+{
+	my ($column) = split /\n/, $node->safe_psql('postgres', "SELECT attname FROM pg_attribute WHERE attrelid = '$table'::regclass AND attnum > 0 ORDER BY attnum");
+
+	for my $write ("DELETE FROM $table", "UPDATE $table SET $column = $column")
+	{
+		my ($rc, $out, $err) = ask($node, 'mallory', $write);
+
+		ok($rc == 0 || sqlstate($err) eq '42501', "[9] pg_write_all_data: $write");
+	}
+	refused($node, 'mallory', "INSERT INTO $table DEFAULT VALUES", '42501', "[9] pg_write_all_data: INSERT INTO $table");
+}
+is($node->safe_psql('postgres', $whole), $ledger, '[9] the ledger is as it was');
 $node->safe_psql('postgres', 'REVOKE pg_write_all_data FROM mallory');
 # on a parent or a partition only
 ask_ok($node, 'curator', q{
