@@ -386,8 +386,8 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, "
-		"features, coefficients, terms, format FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT "
-		"FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
+		"features, coefficients, terms, format FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL "
+		"OR EXISTS (SELECT FROM dp_ledger.release r WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
