@@ -207,7 +207,8 @@ missing_libraries() {
 # the root has by the same name is newer, and serves.
 copy_old() {
 	local root=$ROOTS/$1 library from left
-	rm -rf "$root$OLD" && mkdir -p "$root$OLD" "$root/usr/local/lib" && cp -RL build/pg/. "$root$OLD" || return 1
+	rm -rf "$root$OLD" && mkdir -p "$root$OLD" "$root/usr/local/lib" &&
+		flock build/.lock cp -RL build/pg/. "$root$OLD" || return 1	# nobody installs there meanwhile
 	rm -f "$root$2"/lib/llvmjit*
 	while left=$(missing_libraries "$1" "$2") && [ -n "$left" ]; do
 		for library in $left; do

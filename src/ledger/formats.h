@@ -26,6 +26,6 @@
 	} while (0)
 
 /* 55000: a newer version of the library wrote this. */
-extern void pe_format_refuse(const char *what) pg_attribute_noreturn();
+extern void pe_format_refuse(const char *what) __attribute__((noreturn));
 
 #endif

@@ -33,7 +33,8 @@ void		_PG_init(void);
 /* What writes in the caller's transaction.  No other function of pg_epsilon may need to. */
 static const char *const writers[] = {
 	"create_dataset", "drop_dataset", "new_version", "add_attribute", "add_edges", "alter_attribute", "alter_edges", "drop_attribute", "grant_budget", "revoke_budget",
-	"attest", "expire_release", "drop_model", "publish", "move_dataset"
+	"attest", "expire_release", "expire_releases", "drop_model", "publish", "publish_series", "synthesize", "move_dataset", "set_time", "set_min_count", "set_example",
+	"end_series", "expose", "expose_tables"
 };
 
 static ProcessUtility_hook_type next_utility;

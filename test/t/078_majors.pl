@@ -49,6 +49,15 @@ subtest "$way: a ledger with one of everything, of version 1.0" => sub {
 	$kept->{books} = books_of($old);
 };
 
+# 15.20 and its like number the changes of a table in options of its columns.  A pg_dump that does not know that dumps the number,
+# which no server takes: of any table.  Tables of earlier minor versions have none.
+my @dump = ('pg_dump', '--schema-only', '-d', $old->connstr('postgres'));
+if ((run_command(\@dump))[0] =~ /pg_attver/)
+{
+	$old->safe_psql('postgres', q{SET allow_system_table_mods = on; UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text ~ '^\{pg_attver=\d+\}$'});
+	unlike((run_command(\@dump))[0], qr/pg_attver/, "$way: this pg_dump does not know pg_attver of the old server: tested without it");
+}
+
 # ---- pg_dump ----
 
 my $new = server('new', undef, $to);
