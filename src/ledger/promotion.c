@@ -10,6 +10,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -170,6 +171,14 @@ pause_since(TimestampTz start)
 	pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
 }
 
+/* Not for standbys, which may be there later: what is settled is shown by the ledger again. */
+static void
+wait_for_no_standby(void)
+{
+	(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE, GUC_ACTION_LOCAL, true, 0,
+							 false);
+}
+
 static pe_anchor_link *
 settle(int *links)
 {
@@ -178,6 +187,7 @@ settle(int *links)
 	frozen	   *f = find_frozen(&count, &known);
 
 	*links = 0;
+	wait_for_no_standby();
 	for (int i = 0; i < count; i++)
 		known[i].charges = PE_ANCHOR_NOTHING;
 	if (count > 0 && pe_anchor_command[0] != '\0')
