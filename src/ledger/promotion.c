@@ -175,7 +175,7 @@ pause_since(TimestampTz start)
 static void
 wait_for_no_standby(void)
 {
-	(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE, GUC_ACTION_LOCAL, true, 0,
+	(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
 							 false);
 }
 

@@ -102,8 +102,12 @@ sub guard
 	my ($node, $follower) = @_;
 	my $name = $follower->name;
 
-	$node->append_conf('postgresql.conf', $kind eq 'anchor' ? "pg_epsilon.anchor_command = '$keeper->{command}'\npg_epsilon.sole_standby = ''\n"
-		: "pg_epsilon.anchor_command = ''\npg_epsilon.sole_standby = '$name'\n");
+	for my $server ($node, $follower)
+	{
+		$server->append_conf('postgresql.conf', "pg_epsilon.anchor_command = '" . ($kind eq 'anchor' ? $keeper->{command} : '') . "'\npg_epsilon.sole_standby = '"
+			  . ($kind eq 'anchor' ? '' : $name) . q{'});
+		$server->reload;
+	}
 	synchronous($node, $name);
 	wait_for($node, "SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '$name' AND sync_state = 'sync'") or die "$name is not there";
 	return;
