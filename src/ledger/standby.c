@@ -55,7 +55,7 @@ typedef struct known
 	int64		confirmed;		/* number of an act that all whom it names have flushed */
 } known;
 
-/* Whose flush a batch waits for, and of which act. */
+/* For whose flush a batch waits: the act names it. */
 typedef struct wanted
 {
 	known	   *of;
@@ -92,8 +92,8 @@ read_last(int64 dataset_id, const char *place, standby_act *act)
 {
 	static pe_statement find = {NULL, "SELECT seq, v ->> 'standby', v ->> 'address', v ->> 'leaving', "
 		"v ->> 'leaving_address', v ->> 'place' FROM (SELECT seq, charges, new_value::pg_catalog.jsonb AS v "
-		"FROM dp_ledger.act WHERE dataset_id = $1 AND act = '" PE_STANDBY "') a ORDER BY charges DESC, seq DESC LIMIT 1",
-		1, {INT8OID}};
+		"FROM dp_ledger.act WHERE dataset_id = $1 AND act = '" PE_STANDBY "') a "
+		"ORDER BY charges DESC, seq DESC LIMIT 1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset_id)};
 
 	memset(act, 0, sizeof(*act));
@@ -283,8 +283,8 @@ check_address(const standby *s)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("standby \"%s\" connects from another address", s->name),
 				 errdetail("The ledger has %s, it connects from %s. Nothing was charged.", s->address, now.address),
-				 errhint("If it is the same server, or the first one is never promoted, set pg_epsilon.sole_standby "
-						 "to '%s -%s'.", s->name, s->name)));
+				 errhint("If it is the same server, or the first one is never promoted, add -%s to "
+						 "pg_epsilon.sole_standby.", s->name)));
 }
 
 /* ------------------------------------------------------------------
@@ -357,8 +357,11 @@ check_next(const standby_act *next, const char *sole)
 	if (next->sole.name[0] != '\0')
 		check_address(&next->sole);
 	if (next->leaving.name[0] != '\0')
+	{
 		check_connected(&next->leaving, "Start it, until it has the next charge too, or give it up with -NAME in "
 						"pg_epsilon.sole_standby.");
+		check_address(&next->leaving);
+	}
 }
 
 static void

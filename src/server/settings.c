@@ -475,7 +475,7 @@ pe_settings_define(void)
 							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomStringVariable("pg_epsilon.sole_standby",
-							   "Synchronous standby without which no charge is answered: its promotion freezes nothing.",
+							   "Synchronous standby that every charge is flushed on before it is answered.",
 							   "Empty: none. -NAME: that one is given up, and never promoted.", &pe_sole_standby, "",
 							   PGC_SIGHUP, 0, check_sole_standby, NULL, NULL);
 	DefineCustomIntVariable("pg_epsilon.strategy_cache",

@@ -334,6 +334,6 @@ for my $of ('sole standby', 'anchor')
 	evidence_is($primary, "$kind, after $switchovers switchovers");
 	ledger_ok($primary, "$kind, after $switchovers switchovers");
 }
-$primary->stop('immediate');
-$standby->stop('immediate');
+look_away($primary);
+$_->stop('immediate') for $primary, $standby;
 done_testing();

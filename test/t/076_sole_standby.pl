@@ -217,6 +217,15 @@ $n1->stop;
 is(ask_ok($n0, 'ann', $fresh), '2', 'none: nobody is waited for');
 $n1->start;
 is_there($n0, 'n1');
+$start = now_of($n0);
+set($n0, 'n1');
+ask_ok($n0, 'ann', $fresh);
+$n1->stop;
+set($n0, '-n1', '');
+is(ask_ok($n0, 'ann', $fresh), '2', 'n1 is given up');
+is(acts_since($n0, $start), 'n1, - given up n1', 'n1 is given up: the acts');
+$n1->start;
+is_there($n0, 'n1');
 set($n0, 'n1');
 ask_ok($n0, 'ann', $fresh);
 is(ask_ok($n0, 'curator', $verify), $whole, 'all of it is in the chain');
@@ -234,19 +243,22 @@ sub frozen
 	return;
 }
 
-# sole NODE, NAME, CONF: a standby of NODE that is named by its ledger from now on; the one before it is given up
+# sole NODE, NAME, CONF, ALIAS: a standby of NODE that is named by its ledger from now on, by its application_name if there is an
+# alias; the one before it is given up
 sub sole
 {
-	my ($node, $name, $conf) = @_;
+	my ($node, $name, $conf, $alias) = @_;
 	my $standby = PostgreSQL::Test::Cluster->new($name);
+	my $as = $alias // $name;
 	my ($last) = $node->safe_psql('postgres', 'SHOW pg_epsilon.sole_standby') =~ /^(\w+)/;
 
 	$node->backup($name);
 	$standby->init_from_backup($node, $name, has_streaming => 1);
 	$standby->append_conf('postgresql.conf', $conf // '');
+	$standby->append_conf('postgresql.conf', "primary_conninfo = '" . ($node->connstr =~ s/'/''/gr) . " application_name=$alias'") if defined $alias;
 	$standby->start;
-	is_there($node, $name);
-	set($node, $name . (defined $last ? " -$last" : ''), $name);
+	is_there($node, $as);
+	set($node, $as . (defined $last ? " -$last" : ''), $as);
 	ask_ok($node, 'ann', $fresh);
 	return $standby;
 }
@@ -377,8 +389,14 @@ $n8->stop;
 rename $keeper->{store}, "$keeper->{store}.away" or die "rename: $!";
 mkdir $keeper->{store} or die "mkdir: $!";
 $n7->start;
-my $n9 = sole($n7, 'n9');
+my $n9 = sole($n7, 'n9', "wal_retrieve_retry_interval = '100ms'\n", 'nine');
 $n7->stop;
+# what it heard it has not forgotten when it tries again
+for (1 .. 600)
+{
+	last if slurp_file($n9->logfile) =~ /could not connect to the primary server.*could not connect to the primary server/s;
+	select(undef, undef, undef, 0.1);
+}
 rename $keeper->{store}, "$keeper->{store}.later" or die "rename: $!";
 mkdir $keeper->{store} or die "mkdir: $!";
 $n9->promote;
@@ -406,5 +424,6 @@ is(ask_ok($n10, 'ann', $fresh), '2', 'another timeline: a charge');
 is($n10->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.act WHERE act = 'standby' AND charges > (SELECT max(seq) FROM dp_ledger.charge WHERE function LIKE 'dp.attest%')}), '0', 'another timeline: it waits for nobody');
 is(ask_ok($n10, 'curator', $verify), $whole, 'another timeline: the ledger is whole');
 ledger_ok($n10, 'another timeline');
+look_away($n10);
 $_->stop('immediate') for $n10, $n11;
 done_testing();
