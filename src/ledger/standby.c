@@ -83,7 +83,7 @@ current_place(void)
 static void
 copy_text(char *to, size_t size, const char *from)
 {
-	strlcpy(to, from != NULL ? from : "", size);
+	snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
 /* The last act of a dataset: nothing, if it was written in another place. */
@@ -191,7 +191,7 @@ read_setting(char *sole, char *given_up)
 
 	sole[0] = given_up[0] = '\0';
 	for (char *word; (word = strtok_r(rest, " \t", &rest)) != NULL;)
-		strlcpy(word[0] == '-' ? given_up : sole, word[0] == '-' ? word + 1 : word, NAMEDATALEN);
+		copy_text(word[0] == '-' ? given_up : sole, NAMEDATALEN, word[0] == '-' ? word + 1 : word);
 }
 
 static void
@@ -444,6 +444,8 @@ pe_standby_has_flushed(XLogRecPtr end)
 
 	if (all_wanted == NIL)
 		return true;
+	if (ProcDiePending)			/* a statement would end the worker before it answers */
+		return false;
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	all = have_all_flushed(end);

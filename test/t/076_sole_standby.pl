@@ -166,6 +166,9 @@ stopped($n0, 'n1', sub {
 set($n0, 'n1', 'ANY 1 (n1)');
 is(ask_ok($n0, 'ann', $fresh), '2', 'the next one is answered');
 stopped($n0, 'n1', sub {
+	in_vain('the worker is terminated', sub { $n0->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM ($worker) w") });
+});
+stopped($n0, 'n1', sub {
 	in_vain('one of two of the name has flushed', sub {
 		$twin = IPC::Run::start([ @receive, '--synchronous' ], '>', '/dev/null', '2>&1');
 	});
@@ -424,6 +427,6 @@ is(ask_ok($n10, 'ann', $fresh), '2', 'another timeline: a charge');
 is($n10->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.act WHERE act = 'standby' AND charges > (SELECT max(seq) FROM dp_ledger.charge WHERE function LIKE 'dp.attest%')}), '0', 'another timeline: it waits for nobody');
 is(ask_ok($n10, 'curator', $verify), $whole, 'another timeline: the ledger is whole');
 ledger_ok($n10, 'another timeline');
-look_away($n10);
+look_away($_) for $n0, $n1, $n2, $copy, $n3, $n4, $n5, $n6, $n7, $n8, $n9, $n10;
 $_->stop('immediate') for $n10, $n11;
 done_testing();
