@@ -171,12 +171,16 @@ pause_since(TimestampTz start)
 	pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
 }
 
-/* Not for standbys, which may be there later: what is settled is shown by the ledger again. */
+/*
+ * What this server itself has shows that nothing is missing, and would again: who only reads need not wait for
+ * standbys that are not there yet.  But an anchor must not know a line that no standby has.
+ */
 static void
 wait_for_no_standby(void)
 {
-	(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
-							 false);
+	if (pe_anchor_command[0] == '\0')
+		(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true,
+								 0, false);
 }
 
 static pe_anchor_link *

@@ -24,6 +24,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "ledger/formats.h"
 #include "ledger/standby.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -91,7 +92,8 @@ static void
 read_last(int64 dataset_id, const char *place, standby_act *act)
 {
 	static pe_statement find = {NULL, "SELECT seq, v ->> 'standby', v ->> 'address', v ->> 'leaving', "
-		"v ->> 'leaving_address', v ->> 'place' FROM (SELECT seq, charges, new_value::pg_catalog.jsonb AS v "
+		"v ->> 'leaving_address', v ->> 'place', format "
+		"FROM (SELECT seq, charges, format, new_value::pg_catalog.jsonb AS v "
 		"FROM dp_ledger.act WHERE dataset_id = $1 AND act = '" PE_STANDBY "') a "
 		"ORDER BY charges DESC, seq DESC LIMIT 1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset_id)};
@@ -100,6 +102,7 @@ read_last(int64 dataset_id, const char *place, standby_act *act)
 	if (pe_access_read(&find, values, NULL) == 0 || strcmp(pe_access_text(0, 6), place) != 0)
 		return;
 	act->seq = pe_access_int64(0, 1);
+	PE_CHECK_FORMAT(pe_access_int64(0, 7), "act " INT64_FORMAT, act->seq);
 	copy_text(act->sole.name, sizeof(act->sole.name), pe_access_text(0, 2));
 	copy_text(act->sole.address, sizeof(act->sole.address), pe_access_text(0, 3));
 	copy_text(act->leaving.name, sizeof(act->leaving.name), pe_access_text(0, 4));

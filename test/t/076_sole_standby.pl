@@ -101,6 +101,12 @@ worker_gone($n0);
 is(ask_ok($n0, 'ann', $fresh), '2', 'another worker');
 is(acts_since($n0, $start), 'n1', 'another worker: it knows the act');
 
+worker_gone($n0);
+$n0->safe_psql('postgres', q{UPDATE dp_ledger.act SET format = 2 WHERE act = 'standby'});
+like(refused($n0, 'ann', $fresh, '55000', 'an act of a newer version'), qr/update/i, 'an act of a newer version: the reason');
+$n0->safe_psql('postgres', q{UPDATE dp_ledger.act SET format = 1 WHERE act = 'standby'});
+ask_ok($n0, 'ann', $fresh);
+
 # ---- Who bears the name ----
 
 my $twin_dir = PostgreSQL::Test::Utils::tempdir;
