@@ -3,6 +3,7 @@
 use strict;
 use warnings FATAL => 'all';
 
+use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::RecursiveCopy;
@@ -239,6 +240,8 @@ set($n0, 'n1');
 ask_ok($n0, 'ann', $fresh);
 is(ask_ok($n0, 'curator', $verify), $whole, 'all of it is in the chain');
 ledger_ok($n0, 'changes');
+ask_ok($n0, 'curator', "\\copy (SELECT * FROM dp.ledger_lines('people')) TO '$twin_dir/log.csv' CSV HEADER");
+command_like([ $^X, "$FindBin::RealBin/../verify_log.pl", "$twin_dir/log.csv" ], qr/^verified$/m, 'a log that is handed over is verified');
 
 # ---- Promotions that prove nothing ----
 
