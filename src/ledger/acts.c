@@ -99,6 +99,16 @@ insert_line(const pe_act_line *line)
 	pe_row_insert("act", PE_FIELDS(fields));
 }
 
+bytea *
+pe_act_append(pe_act_line *line, const void *head)
+{
+	bytea	   *hash = pe_act_hash(line, head);
+
+	line->hash = hash;
+	insert_line(line);
+	return hash;
+}
+
 /* ------------------------------------------------------------------
  * Values
  * ------------------------------------------------------------------
@@ -214,10 +224,8 @@ append_line(pe_act_line *line)
 	stored = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
 	/* a head of another size was not written by the ledger: the chain stays broken */
 	memcpy(head, VARDATA_ANY(stored), Min(VARSIZE_ANY_EXHDR(stored), sizeof(head)));
-	line->hash = pe_act_hash(line, head);
-	insert_line(line);
+	values[2] = PointerGetDatum(pe_act_append(line, head));
 	values[1] = Int64GetDatum(line->seq);
-	values[2] = PointerGetDatum(line->hash);
 	pe_access_write(&write, values, NULL);
 }
 

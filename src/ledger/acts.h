@@ -6,7 +6,7 @@
  * that came before it and those after.  It is written in the owner's own
  * transaction and is undone with it.  The dataset's row is locked from
  * pe_act_begin on: charges wait until the transaction ends, and the owner's own
- * are refused in it.
+ * are refused in it.  Acts of the operator (standby.h) are written by the worker.
  */
 #ifndef PE_LEDGER_ACTS_H
 #define PE_LEDGER_ACTS_H
@@ -64,6 +64,12 @@ extern char *pe_act_text(const pe_act_line *line);
 
 /* What the hash of a line must be after another hash, of the size of SHA-256. */
 extern bytea *pe_act_hash(const pe_act_line *line, const void *head);
+
+/*
+ * Inserts a line after the hash head, of the size of SHA-256; returns its hash.  The caller has locked the dataset's
+ * row, and writes the number of acts and the new head into it.
+ */
+extern bytea *pe_act_append(pe_act_line *line, const void *head);
 
 extern void pe_act_of_row(const pe_row *row, pe_act_line *line);
 

@@ -29,6 +29,7 @@
 #include "ledger/models.h"
 #include "ledger/promotion.h"
 #include "ledger/series.h"
+#include "ledger/standby.h"
 #include "ledger/dataset.h"
 #include "ledger/families.h"
 #include "ledger/formats.h"
@@ -127,6 +128,8 @@ typedef struct book
 	pe_amount	spent;			/* with this batch */
 	pe_amount	charged;		/* by this batch */
 	int64		charges;		/* with this batch */
+	int64		acts;			/* with this batch */
+	bool		has_standby;	/* what the ledger says of the sole standby is right */
 	bytea	   *head;
 	bytea	   *scanned;		/* hash of the tables that the last charge read; NULL: not known */
 	List	   *accounts;
@@ -216,6 +219,7 @@ book_of_row(pe_row *row)
 	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	b->has_blocks = pe_row_int64(row, "max_blocks") > 0;
 	b->charges = pe_row_int64(row, "charges");
+	b->acts = pe_row_int64(row, "acts");
 	b->head = pe_row_bytea(row, "chain_head");
 	b->scanned = pe_row_bytea(row, "scanned");
 	b->limit = pe_limit_of_row(row);
@@ -441,6 +445,22 @@ spend(const book *b, int64 budget_id, bool by_block, pe_time_blocks blocks, pe_a
 	add_cost(charged, more);
 }
 
+/* Before the first charge of the batch to a dataset: which standby must have it is an act before it. */
+static void
+note_standby(book *b)
+{
+	pe_act_line line = {.dataset_id = b->dataset_id, .seq = b->acts + 1, .charges = b->charges, .dataset = b->name};
+
+	if (b->has_standby)
+		return;
+	b->has_standby = true;
+	if (!pe_standby_note(b->dataset_id, b->acts, &line))
+		return;
+	b->head = pe_act_append(&line, VARDATA_ANY(b->head));
+	b->acts++;
+	b->changed = true;
+}
+
 static int64
 write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost,
 			 int64 release_id)
@@ -462,6 +482,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		[PE_CAP_RHO] = cap_pure, [PE_CAP_DELTA] = cap_pure, [PE_CAP_EPSILON] = !cap_pure}
 	};
 
+	note_standby(b);
 	if (release_id == 0 && reads_rows(request))
 		note_relations(request, b, &line);
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
@@ -752,6 +773,7 @@ pe_batch_begin(void)
 	pe_batch   *batch = palloc0(sizeof(*batch));
 
 	batch->context = CurrentMemoryContext;
+	pe_standby_begin();
 	pe_access_begin(&batch->access);
 	MemoryContextSwitchTo(batch->context);
 	return batch;
@@ -878,6 +900,7 @@ write_book(const book *b)
 		PE_TEXT("relation_schema", get_namespace_name(get_rel_namespace(b->relation))),
 		PE_TEXT("relation_name", get_rel_name(b->relation)),
 		PE_INT8("charges", b->charges),
+		PE_INT8("acts", b->acts),
 		PE_BYTEA("chain_head", b->head),
 		PE_IF(b->scanned != NULL, PE_BYTEA("scanned", b->scanned))
 	};

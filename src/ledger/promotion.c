@@ -10,6 +10,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -20,6 +21,7 @@
 #include "ledger/lineage.h"
 #include "ledger/promotion.h"
 #include "ledger/relation.h"
+#include "ledger/standby.h"
 #include "server/settings.h"
 
 /* After a failure the worker serves others so many times as long as it took, and a second at least. */
@@ -38,14 +40,15 @@ typedef struct frozen
 	char	   *identity;
 	int64		charges;
 	char	   *head;
+	const char *evidence;		/* the setting whose word it is */
 	const char *fault;			/* why it stays frozen; NULL: it goes on */
 } frozen;
 
 static bool
 is_settleable(const char *identity, Oid relation)
 {
-	return pe_anchor_command[0] != '\0' && !RecoveryInProgress() && pe_identity_is_frozen(identity, relation) &&
-		pe_identity_is_local(identity, relation);
+	return !RecoveryInProgress() && pe_identity_is_frozen(identity, relation) &&
+		pe_identity_is_local(identity, relation) && (pe_anchor_command[0] != '\0' || pe_standby_may_be());
 }
 
 bool
@@ -104,17 +107,26 @@ find_frozen(int *count, pe_anchor_link **link)
 	return found;
 }
 
-/* NULL: the ledger has all that the anchor remembers. */
+/*
+ * Where the anchor remembers nothing, or there is none, the ledger itself may say it.  NULL: the ledger has every
+ * charge that was answered.
+ */
 static const char *
-fault_of(const frozen *f, const pe_anchor_link *known)
+fault_of(frozen *f, const pe_anchor_link *known)
 {
+	const char *fault;
+
 	if (!OidIsValid(pe_relation_owner(known->relation)))
 		return "its table is gone";
 	if (!pe_chain_ends(f->id, f->charges, f->head))
 		return "the chain of its charges is broken";
-	if (known->charges == PE_ANCHOR_NOTHING)
-		return PE_ANCHOR_NAME " remembers nothing of it";
-	return pe_anchor_differs(f->id, f->charges, f->head, known, PE_ANCHOR_NAME);
+	f->evidence = "pg_epsilon.anchor_command";
+	if (known->charges != PE_ANCHOR_NOTHING)
+		return pe_anchor_differs(f->id, f->charges, f->head, known, PE_ANCHOR_NAME);
+	f->evidence = "pg_epsilon.sole_standby";
+	fault = pe_standby_fault(f->id, f->identity);
+	return fault == NULL || pe_anchor_command[0] == '\0' ? fault
+		: psprintf(PE_ANCHOR_NAME " remembers nothing of it, and %s", fault);
 }
 
 /* The dataset, and those that share its cap. */
@@ -138,8 +150,9 @@ go_on(const frozen *f, const pe_anchor_link *known)
 	CommandCounterIncrement();
 	dataset = pe_dataset_recall(f->id);
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"identity\": \"%s\", \"before\": \"%s\", \"evidence\": \"pg_epsilon.anchor_command\", "
-					 "\"charges\": " INT64_FORMAT "}", dataset->identity, f->identity, known->charges);
+	appendStringInfo(&text, "{\"identity\": \"%s\", \"before\": \"%s\", \"evidence\": \"%s\", "
+					 "\"charges\": " INT64_FORMAT "}", dataset->identity, f->identity, f->evidence,
+					 known->charges != PE_ANCHOR_NOTHING ? known->charges : f->charges);
 	return pe_lineage_record(dataset, PE_PROMOTED, text.data);
 }
 
@@ -158,6 +171,18 @@ pause_since(TimestampTz start)
 	pause_end += Max(PAUSE * (pause_end - start), USECS_PER_SEC);
 }
 
+/*
+ * What this server itself has shows that nothing is missing, and would again: who only reads need not wait for
+ * standbys that are not there yet.  But an anchor must not know a line that no standby has.
+ */
+static void
+wait_for_no_standby(void)
+{
+	if (pe_anchor_command[0] == '\0')
+		(void) set_config_option("synchronous_commit", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true,
+								 0, false);
+}
+
 static pe_anchor_link *
 settle(int *links)
 {
@@ -166,7 +191,10 @@ settle(int *links)
 	frozen	   *f = find_frozen(&count, &known);
 
 	*links = 0;
-	if (count > 0)
+	wait_for_no_standby();
+	for (int i = 0; i < count; i++)
+		known[i].charges = PE_ANCHOR_NOTHING;
+	if (count > 0 && pe_anchor_command[0] != '\0')
 		pe_anchor_command_get(known, count, true);
 	for (int i = 0; i < count; i++)
 	{
@@ -187,7 +215,7 @@ pe_promotion_settle(int *links)
 	pe_anchor_link *volatile link = NULL;
 
 	*links = 0;
-	if (pe_anchor_command[0] == '\0' || RecoveryInProgress() || start < pause_end)
+	if (RecoveryInProgress() || start < pause_end)
 		return NULL;
 	reason[0] = '\0';
 	PG_TRY();

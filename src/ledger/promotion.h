@@ -1,13 +1,14 @@
 /*
  * promotion.h
- *	  After a promotion: datasets go on where the anchor shows that nothing is missing.
+ *	  After a promotion: datasets go on where there is evidence that nothing is missing.
  *
  * A promoted standby has a prefix of what the primary wrote, and its new timeline freezes each dataset
  * (pe_identity_is_frozen).  An answer leaves the primary after its charge is in the store of
  * pg_epsilon.anchor_command: so if the ledger here has the charge that the store remembers, it has
  * every charge that was answered.  Then the dataset takes the new identity, and a line of its chain,
- * which costs nothing, says so.  A store that remembers another charge, or nothing, or does not answer,
- * leaves it frozen, for dp.attest.
+ * which costs nothing, says so.  A store that remembers another charge, or does not answer, leaves it
+ * frozen, for dp.attest.  Where it remembers nothing, or there is none, the ledger may show the same by itself:
+ * it names this server as the sole standby (standby.h).
  *
  * The file of pg_epsilon.anchor_file is no evidence: it is of one machine, and may be as old as the
  * last time that this machine was primary.

@@ -65,6 +65,11 @@ char	   *pe_anchor_file;
 char	   *pe_anchor_command;
 
 /*
+ * The standby without which no charge is answered, so that its promotion freezes nothing (standby.h).
+ */
+char	   *pe_sole_standby;
+
+/*
  * What a plain SELECT costs, or how precise it is.  None by default: nobody pays by accident.
  */
 double		pe_select_epsilon = 0;
@@ -153,6 +158,30 @@ check_anchor_command(char **value, void **extra, GucSource source)
 	if (**value == '\0' || is_absolute_path(*value))
 		return true;
 	GUC_check_errdetail("It must begin with an absolute path.");
+	return false;
+}
+
+/* One name, and one behind -, as synchronous_standby_names can have them without quotes or with. */
+static bool
+check_sole_standby(char **value, void **extra, GucSource source)
+{
+	char	   *rest = *value;
+	int			names = 0;
+	int			given_up = 0;
+
+	for (rest += strspn(rest, " \t"); *rest != '\0'; rest += strspn(rest, " \t"))
+	{
+		size_t		length = strcspn(rest, " \t");
+		bool		is_given_up = *rest == '-';
+
+		*(is_given_up ? &given_up : &names) += 1;
+		if (length == is_given_up || length - is_given_up >= NAMEDATALEN || strcspn(rest, "*,()'\"") < length)
+			names = 2;
+		rest += length;
+	}
+	if (names <= 1 && given_up <= 1)
+		return true;
+	GUC_check_errdetail("It must be the application_name of one standby, and -NAME for one that is given up.");
 	return false;
 }
 
@@ -422,8 +451,8 @@ void
 pe_settings_define(void)
 {
 	static const char *const guarded[] = {
-		"pg_epsilon.anchor_command", "pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache",
-		"pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
+		"pg_epsilon.anchor_command", "pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.sole_standby",
+		"pg_epsilon.strategy_cache", "pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
 	};
 
 	for (int i = 0; i < lengthof(guarded); i++)
@@ -445,6 +474,10 @@ pe_settings_define(void)
 							"The most memory that one request may take.",
 							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomStringVariable("pg_epsilon.sole_standby",
+							   "Synchronous standby that every charge is flushed on before it is answered.",
+							   "Empty: none. -NAME: that one is given up, and never promoted.", &pe_sole_standby, "",
+							   PGC_SIGHUP, 0, check_sole_standby, NULL, NULL);
 	DefineCustomIntVariable("pg_epsilon.strategy_cache",
 							"How much room kept strategies may take that no charge refers to.",
 							NULL, &pe_strategy_cache, 256 * 1024, 0, INT_MAX,

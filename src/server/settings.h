@@ -12,6 +12,7 @@ extern int	pe_time_quantum;	/* ms */
 extern int	pe_strategy_cache;	/* kB */
 extern char *pe_anchor_file;	/* empty: none */
 extern char *pe_anchor_command; /* empty: none */
+extern char *pe_sole_standby;	/* a name, and -NAME of one that is given up; empty: none */
 
 /* Of plain SELECT. */
 #define PE_SELECT_EPSILON_MAX 1000

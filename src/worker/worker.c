@@ -43,6 +43,7 @@
 #include "ledger/charge.h"
 #include "ledger/promotion.h"
 #include "ledger/series.h"
+#include "ledger/standby.h"
 
 PGDLLEXPORT void pe_worker_main(Datum database);
 
@@ -318,19 +319,21 @@ reload_if_asked(void)
 	}
 }
 
-/* Whether synchronous standbys, where there are to be any, have flushed what was committed last. */
+/* Whether synchronous standbys, where there are to be any, and those that the ledger names have flushed up to here. */
 static bool
-is_flushed(void)
+is_flushed(XLogRecPtr end)
 {
 	XLogRecPtr	flushed;
 
 	reload_if_asked();
+	if (!pe_standby_has_flushed(end))
+		return false;
 	if (!SyncRepRequested() || SyncRepStandbyNames[0] == '\0')
 		return true;
 	LWLockAcquire(SyncRepLock, LW_SHARED);
 	flushed = WalSndCtl->lsn[SYNC_REP_WAIT_FLUSH];
 	LWLockRelease(SyncRepLock);
-	return flushed >= XactLastCommitEnd;
+	return flushed >= end;
 }
 
 /*
@@ -341,11 +344,12 @@ is_flushed(void)
 static void
 check_standbys(const job *jobs, int count)
 {
+	XLogRecPtr	end = XactLastCommitEnd;
 	bool		charged = false;
 
 	for (int i = 0; i < count; i++)
 		charged = charged || jobs[i].charged;
-	for (int passed = 0; charged && !is_flushed(); passed += 10)
+	for (int passed = 0; charged && !is_flushed(end); passed += 10)
 	{
 		if (passed >= STANDBY_GRACE || ProcDiePending)
 			ereport(ERROR,

@@ -1,7 +1,8 @@
 # A synchronous standby, and switchovers under load: nobody hears of a charge that the standby has not flushed, what is
-# cancelled meanwhile stays charged and draws nothing, and a promotion whose ledger has what the anchor remembers freezes nothing.
+# cancelled meanwhile stays charged and draws nothing, and a promotion freezes nothing whose ledger has what the anchor remembers,
+# or names the promoted server as the sole standby.
 #
-#   SWITCHOVERS=n   how many [3]; the primary of every third one is killed
+#   SWITCHOVERS=n   how many [3] with each kind of evidence; the primary of every third one is killed
 #   CHARGES=n       in each of them, at least [20]
 use strict;
 use warnings FATAL => 'all';
@@ -93,6 +94,46 @@ waiting('the worker is terminated', sub { $primary->safe_psql('postgres', "SELEC
 
 # ---- The primary falls ----
 
+my $kind;	# of evidence: anchor, sole standby
+
+# guard NODE, STANDBY: charges of NODE wait for STANDBY, and of both kinds of evidence there is the one
+sub guard
+{
+	my ($node, $follower) = @_;
+	my $name = $follower->name;
+
+	for my $server ($node, $follower)
+	{
+		$server->append_conf('postgresql.conf', "pg_epsilon.anchor_command = '" . ($kind eq 'anchor' ? $keeper->{command} : '') . "'\npg_epsilon.sole_standby = '"
+			  . ($kind eq 'anchor' ? '' : $name) . q{'});
+		$server->reload;
+	}
+	synchronous($node, $name);
+	wait_for($node, "SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '$name' AND sync_state = 'sync'") or die "$name is not there";
+	return;
+}
+
+# unguarded NODE: its charges wait for nobody
+sub unguarded
+{
+	my ($node) = @_;
+
+	$node->append_conf('postgresql.conf', "pg_epsilon.sole_standby = ''");
+	synchronous($node, '');
+	return;
+}
+
+# evidence_is NODE, WHAT: a test that the last promotion was settled by this kind, and that the anchor has it
+sub evidence_is
+{
+	my ($node, $what) = @_;
+
+	is($node->safe_psql('postgres', q{SELECT request::jsonb->>'evidence' FROM dp_ledger.charge WHERE function = 'promotion' ORDER BY id DESC LIMIT 1}),
+		$kind eq 'anchor' ? 'pg_epsilon.anchor_command' : 'pg_epsilon.sole_standby', "$what: the evidence");
+	keeper_has($keeper, $node, $what) if $kind eq 'anchor';
+	return;
+}
+
 # promoted WHAT, CHARGES, RELEASES: the standby is primary, is not frozen, and has so many more than before; it gets a standby
 sub promoted
 {
@@ -102,18 +143,19 @@ sub promoted
 	my $after = ledger($standby);
 	is($after->{charges}, $before->{charges} + $more_charges, "$what: charges");
 	is($after->{releases}, $before->{releases} + $more_releases, "$what: releases");
-	synchronous($standby, '');
+	unguarded($standby);
 	is(ask_ok($standby, 'ann', $fresh), '2', "$what: it is not frozen");
 	is(ask_ok($standby, 'curator', q{SELECT ok, message FROM dp.verify_ledger('people')}), $whole, "$what: the ledger is whole");
-	keeper_has($keeper, $standby, $what);
+	evidence_is($standby, $what);
 	$primary = $standby;
 	$standby = follower($primary, 'n' . ++$nodes);
-	synchronous($primary, '*');
+	guard($primary, $standby);
 	ask_ok($primary, 'ann', $fresh);
 	return;
 }
 
-# fallen WHAT, CHARGES, RELEASES, SQL, CODE: the primary is killed where CODE, which gets session and process, has brought SQL
+# fallen WHAT, CHARGES, RELEASES, SQL, CODE: the primary is killed where CODE, which gets session and process, has brought SQL, and
+# so are the processes whose numbers CODE returns, which stand still
 sub fallen
 {
 	my ($what, $more_charges, $more_releases, $sql, $code) = @_;
@@ -121,56 +163,107 @@ sub fallen
 	my $ann = session($primary, 'ann');
 	my $pid = pid_of($ann);
 
+	$what = "$kind, $what";
 	session_start($ann, $sql);
-	$code->($ann, $pid, $before);
+	my @still = $code->($ann, $pid, $before, $what);
 	look_away($primary);
 	$primary->kill9;
+	kill 'KILL', @still;
 	eval { $ann->quit };
+	unlike($ann->{stdout}, qr/^2$/m, "$what: nobody has an answer") if $more_releases == 0;
 	keeper_mode($keeper, 'works');
-	$standby->start if !defined $standby->{_pid};
 	promoted($what, $before, $more_charges, $more_releases);
 	return;
 }
 
-$standby->stop;
-fallen('before the standby has the charge', 0, 0, $fresh, sub {
-	ok(wait_for($primary, $waits), 'before the standby has the charge: it waits');
-});
-keeper_mode($keeper, 'put hangs');
-keeper_calls($keeper);
-fallen('after the commit, before the anchor', 1, 0, $fresh, sub {
-	my $calls = '';
-
-	for (1 .. 600)
-	{
-		$calls .= keeper_calls($keeper);
-		last if $calls =~ /put/;
-		select(undef, undef, undef, 0.05);
-	}
-	like($calls, qr/put/, 'after the commit, before the anchor: it is asked');
-});
-my $brake = brake($primary);
-brake_on($brake);
-fallen('before the draw', 1, 0, $slow, sub {
-	my ($ann, $pid) = @_;
-
-	ok(wait_for($primary, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid"), 'before the draw: the scan stands');
-});
-eval { $brake->{session}->quit };
-SKIP:
+# stand_still SQL: the number of the process that SQL gives, which does nothing any more
+sub stand_still
 {
-	skip 'the kernel does not show the sleep of a process', 1 unless -r '/proc/self/status';
-	$primary->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '20s'});
-	fallen('before the store', 1, 0, $fresh, sub {
-		my ($ann, $pid, $before) = @_;
+	my ($sql) = @_;
+	my $pid = $primary->safe_psql('postgres', $sql);
 
-		ok(reaches_quantum($primary, $pid, $before->{charges}, 'people'), 'before the store: the noise is drawn');
-		$primary->safe_psql('postgres', q{SET synchronous_commit = on; ALTER ROLE ann RESET pg_epsilon.time_quantum});
+	kill('STOP', $pid) == 1 or die "no process $pid";
+	return $pid;
+}
+
+my $sender = q{SELECT pid FROM pg_stat_replication WHERE sync_state = 'sync'};
+my $brake = brake($primary);
+eval { $brake->{session}->quit };
+for my $of ('anchor', 'sole standby')
+{
+	$kind = $of;
+	guard($primary, $standby);
+	ask_ok($primary, 'ann', $fresh);
+
+	my $lock = $primary->background_psql('postgres', on_error_stop => 0);
+	session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE');
+	fallen('before the commit', 0, 0, $fresh, sub {
+		ok(wait_for($primary, "SELECT EXISTS ($worker AND wait_event_type = 'Lock')"), "$_[3]: the worker waits");
+		return;
+	});
+	eval { $lock->quit };
+
+	my $pid = stand_still($sender);
+	fallen('before the standby has the charge', 0, 0, $fresh, sub {
+		ok(wait_for($primary, $waits), "$_[3]: it waits");
+		return $pid;
+	});
+
+	$pid = stand_still($sender);
+	fallen('before the worker knows that the standby has it', 1, 0, $fresh, sub {
+		my ($ann, undef, $before, $what) = @_;
+
+		ok(wait_for($primary, $waits), "$what: it waits");
+		my $stopped = stand_still($worker);
+		kill 'CONT', $pid;
+		ok(wait_for($standby, "SELECT count(*) = $before->{charges} + 1 FROM dp_ledger.charge"), "$what: the standby has it");
+		return $stopped;
+	});
+
+	if ($kind eq 'anchor')
+	{
+		keeper_mode($keeper, 'put hangs');
+		keeper_calls($keeper);
+		fallen('after the commit, before the anchor', 1, 0, $fresh, sub {
+			my $calls = '';
+
+			for (1 .. 600)
+			{
+				$calls .= keeper_calls($keeper);
+				last if $calls =~ /put/;
+				select(undef, undef, undef, 0.05);
+			}
+			like($calls, qr/put/, "$_[3]: it is asked");
+			return;
+		});
+	}
+
+	$brake->{session} = $primary->background_psql('postgres', on_error_stop => 0);
+	brake_on($brake);
+	fallen('before the draw', 1, 0, $slow, sub {
+		my (undef, $backend, undef, $what) = @_;
+
+		ok(wait_for($primary, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $backend"), "$what: the scan stands");
+		return;
+	});
+	eval { $brake->{session}->quit };
+	SKIP:
+	{
+		skip 'the kernel does not show the sleep of a process', 1 unless -r '/proc/self/status';
+		$primary->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '20s'});
+		fallen('before the store', 1, 0, $fresh, sub {
+			my (undef, $backend, $before, $what) = @_;
+
+			ok(reaches_quantum($primary, $backend, $before->{charges}, 'people'), "$what: the noise is drawn");
+			$primary->safe_psql('postgres', q{SET synchronous_commit = on; ALTER ROLE ann RESET pg_epsilon.time_quantum});
+			return;
+		});
+	}
+	fallen('after the store', 1, 1, $fresh, sub {
+		like((session_finish($_[0]))[0], qr/^2$/m, "$_[3]: it is answered");
+		return;
 	});
 }
-fallen('after the store', 1, 1, $fresh, sub {
-	like((session_finish($_[0]))[0], qr/^2$/m, 'after the store: it is answered');
-});
 
 # ---- Switchovers under load ----
 
@@ -188,53 +281,59 @@ sub load
 }
 
 # the reference script without the one around it
-for my $node ($primary, $standby)
+$keeper->{command} = "$keeper->{script} $keeper->{store}";
+for my $of ('sole standby', 'anchor')
 {
-	$node->append_conf('postgresql.conf', "pg_epsilon.anchor_command = '$keeper->{script} $keeper->{store}'");
-	$node->reload;
-}
-my $answered = 0;
-my $start = ledger($primary);
-for my $i (1 .. $switchovers)
-{
-	my $killed = $i % 3 == 0;
-	my $from = ledger($primary)->{charges};
-	my ($run, $out) = load($primary);
+	my $answered = 0;
 
-	ok(wait_for($primary, "SELECT count(*) >= $from + $charges FROM dp_ledger.charge", 600), "switchover $i: charges");
-	look_away($primary);
-	$killed ? $primary->kill9 : $primary->stop('fast');
-	eval { $run->finish };
-	unlike($$out, qr/frozen|PE002|anchor_command failed/, "switchover $i: clients see no freeze");
-	ok($$out =~ /actually processed: (\d+)/, "switchover $i: answers were counted") or diag $$out;
-	$answered += $1 // 0;
-	$standby->promote;
-	my $old = $primary;
-	$primary = $standby;
-	if ($killed)
+	$kind = $of;
+	guard($primary, $standby);
+	ask_ok($primary, 'ann', $fresh);
+	my $start = ledger($primary);
+	my $lines = q{SELECT count(*) FILTER (WHERE function = 'promotion') || '|' || count(*) FILTER (WHERE function = 'dp.histogram') FROM dp_ledger.charge};
+	my ($settled, $made) = split /\|/, $primary->safe_psql('postgres', $lines);
+	for my $i (1 .. $switchovers)
 	{
-		synchronous($primary, '');
-		$standby = follower($primary, 'n' . ++$nodes);
-		synchronous($primary, '*');
+		my $killed = $i % 3 == 0;
+		my $from = ledger($primary)->{charges};
+		my ($run, $out) = load($primary);
+
+		ok(wait_for($primary, "SELECT count(*) >= $from + $charges FROM dp_ledger.charge", 600), "$kind, switchover $i: charges");
+		look_away($primary);
+		$killed ? $primary->kill9 : $primary->stop('fast');
+		eval { $run->finish };
+		unlike($$out, qr/frozen|PE002|anchor_command failed/, "$kind, switchover $i: clients see no freeze");
+		ok($$out =~ /actually processed: (\d+)/, "$kind, switchover $i: answers were counted") or diag $$out;
+		$answered += $1 // 0;
+		$standby->promote;
+		my $old = $primary;
+		$primary = $standby;
+		unguarded($primary);
+		if ($killed)
+		{
+			$standby = follower($primary, 'n' . ++$nodes);
+		}
+		else
+		{
+			$standby = $old;
+			$standby->enable_streaming($primary);
+			$standby->start;
+		}
+		guard($primary, $standby);
 	}
-	else
-	{
-		$standby = $old;
-		$standby->enable_streaming($primary);
-		$standby->start;
-	}
+	my $end = ledger($primary);
+	is(ask_ok($primary, 'ann', $fresh), '2', "$kind, after $switchovers switchovers: a charge");
+	my ($settled_then, $made_then) = split /\|/, $primary->safe_psql('postgres', $lines);
+	my $charged = $made_then - 1 - $made;
+	diag "$kind: $charged charges and $answered answers in $switchovers switchovers";
+	is($settled_then - $settled, $switchovers, "$kind, after $switchovers switchovers: each promotion has its line");
+	cmp_ok($end->{releases} - $start->{releases}, '>=', $answered, "$kind, after $switchovers switchovers: every answer has its release");
+	cmp_ok($charged, '>=', $answered, "$kind, after $switchovers switchovers: and its charge");
+	is(ask_ok($primary, 'curator', q{SELECT ok, message FROM dp.verify_ledger('people')}), $whole, "$kind, after $switchovers switchovers: the ledger is whole");
+	is($primary->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE function LIKE 'dp.attest%'}), '0', "$kind, after $switchovers switchovers: nobody has attested");
+	evidence_is($primary, "$kind, after $switchovers switchovers");
+	ledger_ok($primary, "$kind, after $switchovers switchovers");
 }
-my $end = ledger($primary);
-is(ask_ok($primary, 'ann', $fresh), '2', "after $switchovers switchovers: a charge");
-my $made = $primary->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE function = 'dp.histogram'}) - 1;
-my $settled = $primary->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE function = 'promotion'});
-diag "$answered answers and $end->{charges} - $start->{charges} lines in $switchovers switchovers, $settled promotions in all";
-cmp_ok($end->{releases} - $start->{releases}, '>=', $answered, "after $switchovers switchovers: every answer has its release");
-cmp_ok($end->{charges} - $start->{charges} - $switchovers, '>=', $answered, "after $switchovers switchovers: and its charge");
-is(ask_ok($primary, 'curator', q{SELECT ok, message FROM dp.verify_ledger('people')}), $whole, "after $switchovers switchovers: the ledger is whole");
-is($primary->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE function LIKE 'dp.attest%'}), '0', "after $switchovers switchovers: nobody has attested");
-keeper_has($keeper, $primary, "after $switchovers switchovers");
-ledger_ok($primary, "after $switchovers switchovers");
-$primary->stop('immediate');
-$standby->stop('immediate');
+look_away($primary);
+$_->stop('immediate') for $primary, $standby;
 done_testing();
