@@ -24,6 +24,7 @@
 #include "utils/uuid.h"
 
 #include "fdw/levels.h"
+#include "fdw/notices.h"
 #include "server/compat.h"
 #include "server/values.h"
 
@@ -408,8 +409,7 @@ tell_equality(pe_sight *s, const equality *q, Oid type, Datum value)
 	if (pe_sight_is_told(s, psprintf("%d:%s", q->attribute, text)))
 		return;
 	nearest = nearest_level(s, a, type, value);
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s is no declared level of \"%s\"", quote_literal_cstr(text), a->name),
 			 errdetail("A comparison with it is true for no row that counts, or for all of them."),
 			 nearest != NULL ? errhint("The nearest level is %s.", quote_literal_cstr(nearest)) : 0));

@@ -27,6 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "fdw/levels.h"
+#include "fdw/notices.h"
 #include "fdw/open_literals.h"
 #include "fdw/table_options.h"
 #include "fdw/steady.h"
@@ -319,6 +320,20 @@ pe_sight_attribute(const pe_sight *s, int number)
 	return &((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->attribute;
 }
 
+bool
+pe_sight_drops_null(const pe_sight *s, int number)
+{
+	return pe_sight_compares(s, number) &&
+		((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->drops_null;
+}
+
+bool
+pe_sight_compares(const pe_sight *s, int number)
+{
+	return number >= s->declared->attributes &&
+		((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->written == NIL;
+}
+
 static bool
 is_lossless(const pe_sight *s, Oid function)
 {
@@ -357,6 +372,14 @@ pe_sight_keeps_values_apart(const pe_sight *s, const RelabelType *cast)
 	Oid			to = pe_names_type(s->names, cast->resulttype)->base;
 
 	return from == to || (to < FirstNormalObjectId && to != BPCHAROID);
+}
+
+bool
+pe_sight_has_numbers(const pe_sight *s, int attribute)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+
+	return a->numbers || (!s->of_cube && !a->bins && a->listed == NULL && a->ordered > 1 && pe_type_is_number(a->type));
 }
 
 Node *
@@ -1446,8 +1469,7 @@ tell_cut(pe_sight *s, int attribute, int32 cell, bool unknown, int32 cut, const 
 
 	if (pe_sight_is_told(s, psprintf("cut %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, cut)),
 			 errdetail("It is decided at the middle of each bin.")));
 }
@@ -1458,8 +1480,7 @@ pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *ho
 	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null ||
 		pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
+	pe_notice((errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
 }
@@ -1469,8 +1490,7 @@ pe_sight_tell_nan(pe_sight *s, int attribute, bool as_null, const char *what)
 {
 	if (s->adds_nothing || pe_sight_is_told(s, psprintf("nan %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(as_null
+	pe_notice((as_null
 			 ? errmsg("%s of \"%s\" is true for NULL, and rows with NaN are counted, too",
 					  what, s->declared->attribute[attribute].name)
 			 : errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
@@ -1497,8 +1517,7 @@ pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const cha
 	if (s->adds_nothing || !s->declared->attribute[attribute].drops_outside || is_literal_told(s, attribute) ||
 		pe_sight_is_told(s, psprintf("beyond %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
+	pe_notice((errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: outside => 'other'.")));
 }
@@ -1508,8 +1527,7 @@ pe_sight_tell_unsummed(pe_sight *s, int attribute)
 {
 	if (pe_sight_is_told(s, psprintf("unsummed %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("sums and averages of \"%s\" leave out values outside of its bins (outside => other)",
+	pe_notice((errmsg("sums and averages of \"%s\" leave out values outside of its bins (outside => other)",
 					s->declared->attribute[attribute].name),
 			 errdetail("count(*) and count of the column include them.")));
 }

@@ -39,6 +39,7 @@ typedef struct pe_sight_comparison
 	char	   *left;
 	char	   *right;			/* of a pattern: its text */
 	bool		has_order;
+	bool		drops_null;		/* of a comparison: no side has a cell for NULL */
 	int			place;			/* among them */
 	bool		folded;			/* ILIKE */
 	bool		is_long;		/* of a pattern: values may be longer than what is matched */
@@ -89,6 +90,10 @@ typedef struct pe_sight
 /* An attribute, or a comparison, by its number. */
 extern const pe_public_attribute *pe_sight_attribute(const pe_sight *sight, int number);
 
+/* Whether it is a comparison of two columns; and of such whose NULLs the declaration drops. */
+extern bool pe_sight_compares(const pe_sight *sight, int number);
+extern bool pe_sight_drops_null(const pe_sight *sight, int number);
+
 /* How an expression cuts a cell. */
 typedef enum pe_bin_cut
 {
@@ -132,6 +137,9 @@ extern Node *pe_sight_counted(const pe_sight *sight, const Aggref *aggregate);
 
 /* Whether values that are not equal are not equal as another type either. */
 extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);
+
+/* Whether numbers of an attribute are summed beside those of others: bounds are declared of them, or levels are. */
+extern bool pe_sight_has_numbers(const pe_sight *sight, int attribute);
 
 /* An expression without its casts that change no value. */
 extern Node *pe_sight_bare(const pe_sight *sight, Node *expression);
