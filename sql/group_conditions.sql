@@ -70,6 +70,9 @@ CREATE TABLE pg_temp.asked AS SELECT row_number() OVER () AS n, s FROM unnest(AR
     'SELECT a < b AS k, count(*) FROM t WHERE a < b GROUP BY 1 ORDER BY 1',
     'SELECT a < b AS k, count(*) FROM t WHERE a >= b AND region <> ''north'' GROUP BY 1 ORDER BY 1',
     'SELECT a < b AS k, count(*) FROM t GROUP BY 1 HAVING count(*) > 3000 ORDER BY 1',
+    'SELECT region, a < b AS k, count(*), avg(a), grouping(region, a < b) FROM t GROUP BY ROLLUP (1, 2) ORDER BY 1, 2, 5',
+    'SELECT a < x AS k, e > d AS l, count(*), grouping(a < x, e > d) FROM t GROUP BY CUBE (1, 2) ORDER BY 4, 1, 2',
+    'SELECT CASE WHEN url LIKE ''%wiki%'' THEN ''w'' ELSE ''o'' END AS k, ok, sum(price) FROM t GROUP BY GROUPING SETS ((1), (2), ()) ORDER BY 1, 2',
     'SELECT DISTINCT a < b AS k FROM t ORDER BY 1',
     'SELECT DISTINCT a < x AS k FROM t ORDER BY 1',
     'SELECT ok AS o, a < b AS k, count(DISTINCT region) AS n FROM t GROUP BY 1, 2 ORDER BY 1, 2',
@@ -104,7 +107,7 @@ EXCEPTION WHEN feature_not_supported OR invalid_parameter_value THEN
     RETURN format('%s %s (%s)', SQLSTATE, SQLERRM, hint);
 END $$;
 SELECT pg_temp.refused(s) FROM unnest(ARRAY[
-    'SELECT region, a < b, count(*) FROM deals_v GROUP BY ROLLUP (1, 2)',
+    'SELECT a < b, (a < b), count(*) FROM deals_v GROUP BY GROUPING SETS ((1), (2))',
     'SELECT url, a < b, count(*) FROM deals_v GROUP BY 1, 2',
     'SELECT a > 33, count(*) FROM deals_v GROUP BY 1',
     'SELECT a > 33 AND ok, count(*) FROM deals_v GROUP BY 1',

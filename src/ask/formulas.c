@@ -122,7 +122,7 @@ fill_length(const pe_variable *v, pe_operand *f)
 	fill_null(v, f);
 }
 
-/* Levels are numbers too, whose least and greatest are the bounds.  What is none of them is not told from NULL. */
+/* Levels are numbers too, whose least and greatest are the bounds.  What is none of them counts as NULL. */
 static void
 check_column(const pe_column *column, const pe_variable *v)
 {

@@ -88,7 +88,8 @@ static char *
 coalesce_text(pe_sight *s, CoalesceExpr *c)
 {
 	Node	   *first = linitial(c->args);
-	bool		of_levels = pe_sight_column(s, first) >= 0 && !s->declared->attribute[pe_sight_column(s, first)].numbers;
+	int			number = pe_sight_column(s, first);
+	bool		of_levels = number >= 0 && !s->declared->attribute[number].numbers;
 	char	   *column = list_length(c->args) != 2 || of_levels ? NULL
 		: pe_sight_written(s, first) != NULL ? pe_comparison_length_text(s, first) : column_text(s, first);
 	char	   *constant = column != NULL && pe_sight_is_constant(lsecond(c->args))

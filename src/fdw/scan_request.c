@@ -179,9 +179,9 @@ rows_of_set(const pe_select *s, int set)
 	return groups->merges ? merged(s, rows) : rows;
 }
 
-/* Each row of cells for each alternative. */
+/* Each row of cells for each alternative of its set. */
 static List *
-rows_of_alternatives(const pe_select *s, List *rows)
+rows_of_alternatives(const pe_select *s, int set, List *rows)
 {
 	List	   *all = NIL;
 	ListCell   *cell;
@@ -189,7 +189,7 @@ rows_of_alternatives(const pe_select *s, List *rows)
 	if (s->tested == NULL)
 		return rows;
 	for (int i = 0; i < s->alternatives; i++)
-		foreach(cell, rows)
+		foreach(cell, ((const pe_tested_group *) list_nth(s->tested->groups, i))->set == set ? rows : NIL)
 		{
 			pe_row_of_select *row = palloc(sizeof(*row));
 
@@ -209,7 +209,7 @@ find_rows(pe_select *s)
 	for (int set = 0; set < s->groups->sets; set++)
 		/* the set of no column has a row of nothing, too */
 		if (!none || (s->plan->sets != NIL && s->groups->set[set].references == NIL))
-			s->rows = list_concat(s->rows, rows_of_alternatives(s, rows_of_set(s, set)));
+			s->rows = list_concat(s->rows, rows_of_alternatives(s, set, rows_of_set(s, set)));
 }
 
 /* ------------------------------------------------------------------
@@ -1050,7 +1050,7 @@ estimates(const pe_select *s)
 
 	for (int i = 0; i < s->computed; i++)
 		each += is_estimate(s->target[i]);
-	return each / s->alternatives * list_length(s->rows);
+	return each / Max(s->alternatives, 1) * list_length(s->rows);
 }
 
 /* An average near 0 may be known well. */

@@ -41,7 +41,7 @@ typedef struct pe_select
 	pe_groups  *groups;
 	pe_tested_groups *tested;	/* groups by conditions, beside those of cells; NULL: none */
 	int			alternatives;	/* how many of them there are, or 1 */
-	pe_target_of_select **target;	/* of each of the plan's, for each alternative; behind them the elements of arrays */
+	pe_target_of_select **target;	/* the plan's, for each alternative; behind them elements of arrays */
 	int			targets;		/* of one alternative */
 	int			computed;		/* with the elements */
 	pe_wanted	wanted;

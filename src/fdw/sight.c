@@ -434,27 +434,30 @@ pe_sight_counted(const pe_sight *s, const Aggref *aggregate)
 
 typedef struct known_state
 {
-	Node	   *expression;
+	Node	   *expression;		/* the key */
 	ExprState  *state;
 } known_state;
 
+/* Of each expression once, found by its address. */
 static ExprState *
 state_of(pe_sight *s, Node *expression)
 {
-	known_state *made;
-	ListCell   *cell;
+	HASHCTL		control = {.keysize = sizeof(Node *), .entrysize = sizeof(known_state), .hcxt = s->state_memory};
+	known_state *known;
+	ExprState  *state;
 	MemoryContext old;
 
-	foreach(cell, s->states)
-		if (((known_state *) lfirst(cell))->expression == expression)
-			return ((known_state *) lfirst(cell))->state;
+	if (s->states == NULL)
+		s->states = hash_create("expressions of a SELECT", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	known = hash_search(s->states, &expression, HASH_FIND, NULL);
+	if (known != NULL)
+		return known->state;
 	old = MemoryContextSwitchTo(s->state_memory);
-	made = palloc(sizeof(*made));
-	made->expression = expression;
-	made->state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
-	s->states = lappend(s->states, made);
+	state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
 	MemoryContextSwitchTo(old);
-	return made->state;
+	known = hash_search(s->states, &expression, HASH_ENTER, NULL);
+	known->state = state;
+	return state;
 }
 
 /*
@@ -467,7 +470,7 @@ forget_failed_states(pe_sight *s)
 	if (!s->failed)
 		return;
 	MemoryContextReset(s->state_memory);
-	s->states = NIL;
+	s->states = NULL;
 	s->failed = false;
 }
 
@@ -909,6 +912,38 @@ try_values(combination *c)
 	c->cut = PE_NOT_CUT;
 }
 
+/* Whether a cell holds one value, bit for bit. */
+static bool
+holds_one_value(const combination *c, int i)
+{
+	const pe_public_attribute *a = &c->sight->declared->attribute[c->attribute[i]];
+
+	if (c->cell[i] >= a->ordered)
+		return c->cell[i] != a->other;
+	if (a->whole)
+		return values_of_bin(a, c->cell[i]) == 1;
+	return !a->bins && (a->type == TEXTOID || a->type == VARCHAROID) &&
+		pe_names_is_bytewise(c->sight->names, a->collation);
+}
+
+static bool
+hold_one_value(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (!holds_one_value(c, i))
+			return false;
+	return true;
+}
+
+/* On one value nothing is cut. */
+static void
+take_value(combination *c)
+{
+	Datum		value = pe_sight_evaluate(c->sight, c->expression, c->sight->low, &c->isnull);
+
+	c->value = kept(pe_names_type(c->sight->names, exprType(c->expression)), value, c->isnull);
+}
+
 /* The column itself; not where a value outside may equal a level. */
 static bool
 shows_column(const combination *c)
@@ -923,12 +958,10 @@ show_column(combination *c)
 {
 	pe_sight   *s = c->sight;
 	const pe_stand_in *o = &s->outside[c->attribute[0]];
-	Datum		value;
 
 	if (is_other(c, 0))
 		put_ends(s, c->attribute[0], o->shown, o->shown, o->shown_null);
-	value = pe_sight_evaluate(s, c->expression, s->low, &c->isnull);
-	c->value = kept(pe_names_type(s->names, exprType(c->expression)), value, c->isnull);
+	take_value(c);
 }
 
 static void
@@ -942,6 +975,8 @@ find_value(combination *c)
 		show_column(c);
 	else if (is_empty(c))
 		c->isnull = true;
+	else if (hold_one_value(c))
+		take_value(c);
 	else
 	{
 		if (sides_of(c, NULL) > 0)

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "utils/hsearch.h"
 
 #include "api/public_cells.h"
 #include "fdw/names.h"
@@ -78,7 +79,7 @@ typedef struct pe_sight
 	EState	   *estate;			/* parameters are its */
 	ExprContext *econtext;
 	MemoryContext state_memory;
-	List	   *states;			/* of expressions that were evaluated */
+	HTAB	   *states;			/* of expressions that were evaluated */
 	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
 	bool		adds_nothing;	/* of a sum, what is translated: rows that it has not are not missed */

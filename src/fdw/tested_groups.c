@@ -10,7 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "domain/sums.h"
+#include "ask/sums_call.h"
 #include "fdw/beyond.h"
 #include "fdw/comparison.h"
 #include "fdw/groups.h"
@@ -380,52 +380,85 @@ merged(const finding *f, Node *e, List *values)
  * ------------------------------------------------------------------
  */
 
+/* The same group with a value of one of the expressions. */
+static pe_tested_group *
+with_value_of(const pe_tested_group *group, int expressions, int place, const value_of_rows *v)
+{
+	pe_tested_group *part = palloc(sizeof(*part));
+
+	*part = *group;
+	part->rows = v->rows;
+	part->value = palloc(expressions * sizeof(Datum));
+	part->isnull = palloc(expressions * sizeof(bool));
+	memcpy(part->value, group->value, expressions * sizeof(Datum));
+	memcpy(part->isnull, group->isnull, expressions * sizeof(bool));
+	part->value[place] = v->value;
+	part->isnull[place] = v->isnull;
+	return part;
+}
+
 /* Each of some groups for each value that one more expression has in it. */
 static List *
-divided(const finding *f, const pe_tested_groups *tested, int place)
+divided(const finding *f, const pe_tested_groups *tested, List *groups, int place)
 {
 	Node	   *e = (Node *) list_nth_node(TargetEntry, tested->expressions, place)->expr;
-	List	   *groups = NIL;
+	List	   *parts = NIL;
 	ListCell   *cell;
 
-	foreach(cell, tested->groups)
+	foreach(cell, groups)
 	{
 		const pe_tested_group *group = lfirst(cell);
 		ListCell   *of;
 
 		foreach(of, merged(f, e, values_of(f, e, group->rows)))
-		{
-			const value_of_rows *v = lfirst(of);
-			pe_tested_group *part = palloc(sizeof(*part));
-			int			count = list_length(tested->expressions);
-
-			*part = (pe_tested_group) {v->rows, palloc(count * sizeof(Datum)), palloc(count * sizeof(bool))};
-			memcpy(part->value, group->value, place * sizeof(Datum));
-			memcpy(part->isnull, group->isnull, place * sizeof(bool));
-			part->value[place] = v->value;
-			part->isnull[place] = v->isnull;
-			groups = lappend(groups, part);
-		}
+			parts = lappend(parts, with_value_of(group, list_length(tested->expressions), place, lfirst(of)));
 	}
-	return groups;
+	return parts;
 }
 
 static void
-check_number(const pe_tested_groups *tested)
+check_number(const List *groups)
 {
-	if (list_length(tested->groups) > PE_MAX_CONDITIONS)
+	if (list_length(groups) > PE_MAX_CONDITIONS)
 		pe_refuse_translation(psprintf("GROUP BY of conditions with more than %d values together", PE_MAX_CONDITIONS),
 							  "Group by fewer of them, or by single columns.");
 }
 
+/* Those of a grouping set: the expressions in it have values. */
+static List *
+groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_plan *plan, int set)
+{
+	const List *references = plan->sets != NIL ? list_nth(plan->sets, set) : NIL;
+	int			count = list_length(tested->expressions);
+	pe_tested_group *whole = palloc(sizeof(*whole));
+	List	   *groups = list_make1(whole);
+
+	*whole = (pe_tested_group) {set, pe_condition_always(), palloc0(count * sizeof(Datum)), palloc(count * sizeof(bool))};
+	memset(whole->isnull, true, count * sizeof(bool));
+	for (int i = 0; i < count; i++)
+	{
+		const TargetEntry *entry = list_nth(tested->expressions, i);
+
+		if (plan->sets == NIL || list_member_int(references, entry->ressortgroupref))
+			groups = divided(f, tested, groups, i);
+		check_number(groups);
+	}
+	return groups;
+}
+
+/* PostgreSQL finds a column of a scan by its expression: of two that are the same, it shows the first. */
 static void
 check_shape(pe_sight *s, const pe_scan_plan *plan, const pe_tested_groups *tested)
 {
 	ListCell   *cell;
+	ListCell   *other;
 
-	if (plan->sets != NIL)
-		pe_refuse_translation("GROUPING SETS, ROLLUP or CUBE with a condition that cells do not decide",
-							  "Write a SELECT for each set.");
+	foreach(cell, plan->sets != NIL ? tested->expressions : NIL)
+		foreach(other, tested->expressions)
+			if (lfirst(cell) != lfirst(other) &&
+				equal(lfirst_node(TargetEntry, cell)->expr, lfirst_node(TargetEntry, other)->expr))
+				pe_refuse_translation("GROUPING SETS, ROLLUP or CUBE with one expression twice",
+									  "Write each expression once.");
 	foreach(cell, tested->targets)
 	{
 		const TargetEntry *entry = lfirst(cell);
@@ -440,7 +473,6 @@ pe_tested_groups *
 pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where)
 {
 	pe_tested_groups *tested = palloc0(sizeof(*tested));
-	pe_tested_group *whole = palloc0(sizeof(*whole));
 	finding		f = {s, where};
 	ListCell   *cell;
 
@@ -455,13 +487,8 @@ pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition 
 		return NULL;
 	tested->targets = list_difference_ptr(plan->targets, tested->expressions);
 	check_shape(s, plan, tested);
-	whole->rows = pe_condition_always();
-	tested->groups = list_make1(whole);
-	for (int i = 0; i < list_length(tested->expressions); i++)
-	{
-		tested->groups = divided(&f, tested, i);
-		check_number(tested);
-	}
+	for (int i = 0; i < Max(list_length(plan->sets), 1); i++)
+		tested->groups = list_concat(tested->groups, groups_of_set(&f, tested, plan, i));
 	return tested;
 }
 

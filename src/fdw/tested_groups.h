@@ -15,8 +15,9 @@
 /* A combination of values. */
 typedef struct pe_tested_group
 {
+	int			set;			/* of GROUPING SETS; 0 without them */
 	pe_condition *rows;
-	Datum	   *value;			/* of each expression */
+	Datum	   *value;			/* of each expression; NULL of one that is not in the set */
 	bool	   *isnull;
 } pe_tested_group;
 

@@ -518,7 +518,8 @@ pe_relation_is_key(Oid relation, const char *column)
 List *
 pe_relation_pointers(Oid relation, const char *key, bool *person)
 {
-	static pe_statement find = {NULL, "SELECT a.attname::text, (a.attname ~* " PERSONS ")::text FROM pg_catalog.pg_attribute a, "
+	static pe_statement find = {NULL, "SELECT a.attname::text, (a.attname ~* " PERSONS ")::text "
+		"FROM pg_catalog.pg_attribute a, "
 		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid "
 		"AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
 		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND (f.is_foreign_key "
