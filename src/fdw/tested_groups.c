@@ -240,6 +240,8 @@ values_of_column(const finding *f, Node *e, int attribute, pe_condition *rows)
 
 		if (left != NULL && !left[i])
 			continue;
+		if (i == s->declared->attribute[attribute].other && pe_sight_column(s, e) == attribute)
+			pe_sight_check_outside(s, attribute, WHAT);
 		cell[i] = true;
 		values = with_value(f, values, v->value[i], v->isnull[i],
 							pe_condition_and(s, rows, pe_condition_cells(s, attribute, cell, false)));

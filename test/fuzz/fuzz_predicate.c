@@ -190,6 +190,7 @@ find_matched(void *context, const char *name, const pe_literal *given, bool fold
 	{
 		strcpy(patterns[pattern_count++], text);
 		pe_free(domain.attribute[4 + at].point);
+		pe_free(domain.attribute[4 + at].pattern);
 		domain.attribute[4 + at] = pe_attribute_matches(&pattern);
 	}
 	*canonical = quoted(text + 1);

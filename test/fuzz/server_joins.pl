@@ -644,7 +644,7 @@ sub try_hint
 			my ($base) = grep { $c =~ /(?:^|_)$_(?:_\d+)?$/ } sort(keys %values, keys %limit);
 
 			next if !defined $base || $c eq 'cust';
-			ask('curator', "SELECT dp.add_attribute('$name', '$c'" . range_of($base) . ');");
+			ask('curator', "SELECT dp.add_attribute('$name', '$c'" . range_of($base) . ');');
 		}
 		ask('curator', "GRANT USAGE, CREATE ON SCHEMA hinted TO ann; SET search_path = base;");
 		my $exposed = result(ask('ann', "SELECT dp.expose_tables('$name', 'hinted'); SET search_path = hinted;"));
