@@ -435,7 +435,9 @@ groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_pl
 	pe_tested_group *whole = palloc(sizeof(*whole));
 	List	   *groups = list_make1(whole);
 
-	*whole = (pe_tested_group) {set, pe_condition_always(), palloc0(count * sizeof(Datum)), palloc(count * sizeof(bool))};
+	*whole = (pe_tested_group) {
+		set, pe_condition_always(), palloc0(count * sizeof(Datum)), palloc(count * sizeof(bool))
+	};
 	memset(whole->isnull, true, count * sizeof(bool));
 	for (int i = 0; i < count; i++)
 	{
