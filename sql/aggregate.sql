@@ -242,7 +242,7 @@ SELECT pg_temp.asks('{sum(nothing)}');
 SELECT pg_temp.asks('{count(nothing)}');
 SELECT pg_temp.asks('{sum(id)}');
 SELECT pg_temp.asks('{sum(region)}');
-SELECT pg_temp.asks('{avg(rating)}');
+SELECT pg_temp.asks('{median(rating)}');
 SELECT pg_temp.asks('{avg(vip)}');
 SELECT pg_temp.asks('{avg(sold)}');
 SELECT pg_temp.asks('{median(sold)}');

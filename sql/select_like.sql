@@ -82,7 +82,8 @@ SET client_min_messages = warning;
 PREPARE matching (text) AS SELECT count(*) BETWEEN 597 AND 603 AS right FROM hits_v WHERE url LIKE $1;
 EXECUTE matching('%google%');
 EXECUTE matching('%oogle%');
-SELECT url LIKE 'a%' AS a, count(*) FROM hits_v GROUP BY 1;
+SELECT url ~ 'a' AS a, count(*) FROM hits_v GROUP BY 1;
+SELECT url LIKE 'a%' AS a, count(*) > 100 AS many FROM hits_v GROUP BY 1 ORDER BY 1;
 
 -- 3. One request however it is written, and its text
 SET pg_epsilon.epsilon = 51;

@@ -189,12 +189,11 @@ static void
 fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 {
 	Datum	   *point;
-	bool		never_null;
 
 	a->name = column->name;
 	a->hash = hash_of(column);
 	a->type = column->type;
-	never_null = read_column(dataset, column->name, column->number, column->type, &a->typmod, &a->collation);
+	a->is_there = read_column(dataset, column->name, column->number, column->type, &a->typmod, &a->collation);
 	point = read_points(column, a->typmod);
 	a->numbers = pe_type_is_number(column->type) && column->domain.kind == PE_BINS;
 	a->bins = column->domain.kind == PE_BINS;
@@ -203,7 +202,7 @@ fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 	a->ordered = pe_attribute_ordered_cells(&column->domain);
 	a->other = cell_that(&column->domain, pe_attribute_is_other);
 	a->null = cell_that(&column->domain, pe_attribute_is_null);
-	a->drops_null = column->domain.nulls == PE_NULLS_DROP && !never_null;
+	a->drops_null = column->domain.nulls == PE_NULLS_DROP && !a->is_there;
 	a->drops_outside = !pe_has_all_values(column);
 	a->low = a->high = a->edge = point;
 	if (a->bins)
@@ -291,36 +290,42 @@ literals_of(Oid type, const Datum *value, int count)
 	return text;
 }
 
+/* A value and its text. */
+typedef struct listed
+{
+	char	   *text;
+	Datum		value;
+} listed;
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(((const listed *) a)->text, ((const listed *) b)->text);
+}
+
 int
 pe_public_list(pe_public_dataset *d, const pe_public_open *open, Datum *value, int count)
 {
 	pe_public_attribute *a;
 	char	  **text = literals_of(open->type, value, count);
+	listed	   *sorted = palloc(count * sizeof(*sorted));
 	int			kept = 0;
 
-	for (int i = 1; i < count; i++)
-		for (int j = i; j > 0 && strcmp(text[j - 1], text[j]) > 0; j--)
-		{
-			char	   *t = text[j];
-			Datum		v = value[j];
-
-			text[j] = text[j - 1];
-			value[j] = value[j - 1];
-			text[j - 1] = t;
-			value[j - 1] = v;
-		}
 	for (int i = 0; i < count; i++)
-		if (i == 0 || strcmp(text[i], text[kept - 1]) != 0)
+		sorted[i] = (listed) {text[i], value[i]};
+	qsort(sorted, count, sizeof(*sorted), by_text);
+	for (int i = 0; i < count; i++)
+		if (i == 0 || strcmp(sorted[i].text, text[kept - 1]) != 0)
 		{
-			text[kept] = text[i];
-			value[kept++] = value[i];
+			text[kept] = sorted[i].text;
+			value[kept++] = sorted[i].value;
 		}
 	d->attribute = repalloc(d->attribute, (d->attributes + 1) * sizeof(*d->attribute));
 	a = &d->attribute[d->attributes];
 	*a = (pe_public_attribute) {
 		.name = open->name, .type = open->type, .typmod = open->typmod, .collation = open->collation,
 		.whole = is_whole(open->type), .cells = kept + 2, .ordered = kept, .other = kept, .null = kept + 1,
-		.low = value, .high = value, .edge = value, .listed = text
+		.is_there = open->is_there, .low = value, .high = value, .edge = value, .listed = text
 	};
 	return d->attributes++;
 }

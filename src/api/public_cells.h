@@ -26,6 +26,7 @@ typedef struct pe_public_attribute
 	int32		ordered;		/* of these: levels or bins */
 	int32		other;			/* the cell of each, or -1 */
 	int32		null;
+	bool		is_there;		/* every row has a value */
 	bool		drops_null;		/* rows without a value, */
 	bool		drops_outside;	/* or with another one, count nowhere that the attribute is named */
 	Datum	   *low;			/* of each ordered cell: its level, or its least value; */

@@ -106,6 +106,13 @@ check_number(const pe_column *column)
 {
 	if (!pe_type_is_number(column->type))
 		refuse_attribute(column->name, "has no numbers", "Sums, averages and quantiles are of numbers.");
+}
+
+/* Quantiles are of bins. */
+static void
+check_bins(const pe_column *column)
+{
+	check_number(column);
 	if (column->domain.kind != PE_BINS)
 		refuse_attribute(column->name, "has no bounds",
 						 "The owner declares bounds in place of its levels by dp.alter_attribute(dataset, "
@@ -254,7 +261,7 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 		pe_check_attributes(place + 1);
 		load_one(g, a->column[0], &g->columns[place]);
 		if (!levels)
-			check_number(&g->columns[place]);
+			check_bins(&g->columns[place]);
 		if (!levels && pe_attribute_ordered_cells(&g->columns[place].domain) == 1)
 			return;				/* its bins say nothing: a grid is laid between its bounds */
 		g->quantiles++;
@@ -316,24 +323,73 @@ dropping(const pe_aggregation *g)
 }
 
 /*
- * The text of an aggregate's condition: count(x) counts rows where x is there,
- * which a canonical one has in its condition already.
+ * A number of a column with levels is there where the value is one of them: "x IN CELLS (0-4)".  NULL: it is no such
+ * column.  Bounds alone say where a number of bins is there.
  */
+static char *
+level_test(const pe_aggregation *g, char *name)
+{
+	int			count = 1;
+	int			opens = 0;
+	pe_column	open;
+	const pe_column *column = pe_columns_find(g->asked.dataset, &name, &count, &open, &opens);
+
+	return count == 0 || column->domain.kind == PE_BINS ? NULL
+		: psprintf("%s IN CELLS (0-%d)", quote_identifier(name), pe_attribute_ordered_cells(&column->domain) - 1);
+}
+
+static char *
+both_tests(char *one, char *other)
+{
+	return one == NULL ? other : other == NULL ? one : psprintf("%s AND %s", one, other);
+}
+
+static char *
+formula_test(const pe_aggregation *g, const pe_formula *formula)
+{
+	char	   *text = NULL;
+
+	for (int v = 0; v < formula->variables; v++)
+		if (formula->variable[v].length == 0)
+			text = both_tests(text, level_test(g, pstrdup(formula->variable[v].name)));
+	return text;
+}
+
+/*
+ * What an aggregate's condition has beside its own, which a canonical one has already: count(x) counts rows where x is
+ * there, and numbers are of declared levels.
+ */
+static char *
+there_text(const pe_aggregation *g, const pe_aggregate *a)
+{
+	char	   *text = NULL;
+
+	if (g->stored || (a->kind != PE_AGG_COUNT && a->kind != PE_AGG_NUMBERS))
+		return NULL;
+	for (int i = 0; i < 2; i++)
+		if (a->formula[i] != NULL)
+			text = both_tests(text, formula_test(g, a->formula[i]));
+		else if (a->column[i] != NULL && a->kind == PE_AGG_NUMBERS)
+			text = both_tests(text, level_test(g, a->column[i]));
+	return text;
+}
+
+/* The text of an aggregate's condition; NULL: it has none. */
 static char *
 condition_text(const pe_aggregation *g, const pe_aggregate *a)
 {
-	const char *there = a->kind == PE_AGG_COUNT && a->column[0] != NULL
-		? psprintf("%s IS NOT NULL", quote_identifier(a->column[0])) : NULL;
+	char	   *there = a->kind == PE_AGG_COUNT && a->column[0] != NULL && a->formula[0] == NULL
+		? psprintf("%s IS NOT NULL", quote_identifier(a->column[0])) : there_text(g, a);
 
 	if (there != NULL && a->where != NULL && !g->stored)
 		return psprintf("%s AND (%s)", there, a->where);
-	return pstrdup(a->where != NULL ? a->where : there);
+	return a->where != NULL ? pstrdup(a->where) : there;
 }
 
 bool
 pe_aggregation_is_there_with_cell(const pe_column *column)
 {
-	return pe_type_is_integer(column->type) &&
+	return pe_type_is_integer(column->type) && column->domain.kind == PE_BINS &&
 		(column->domain.outside == PE_OUTSIDE_CLAMP || column->domain.outside == PE_OUTSIDE_DROP);
 }
 
@@ -370,7 +426,7 @@ counts_number(pe_aggregation *g, const pe_aggregate *a)
 static bool
 has_condition(pe_aggregation *g, const pe_aggregate *a)
 {
-	return (a->where != NULL || (a->kind == PE_AGG_COUNT && a->column[0] != NULL)) && !counts_number(g, a);
+	return !counts_number(g, a) && condition_text(g, a) != NULL;
 }
 
 static void

@@ -122,18 +122,21 @@ fill_length(const pe_variable *v, pe_operand *f)
 	fill_null(v, f);
 }
 
+/* Levels are numbers too, whose least and greatest are the bounds.  What is none of them counts as NULL. */
 static void
-check_column(const pe_column *column)
+check_column(const pe_column *column, const pe_variable *v)
 {
-	bool		number = pe_type_is_number(column->type) || column->type == DATEOID;
+	bool		number = pe_type_is_number(column->type);
+	bool		bins = column->domain.kind == PE_BINS;
 
-	if (number && column->domain.kind == PE_BINS)
+	if ((bins && (number || column->type == DATEOID)) || (number && !bins && !v->fills))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("attribute \"%s\" %s", column->name, number ? "has no bounds" : "has no numbers"),
-			 errhint("Formulas are of columns of numbers or dates whose bounds are declared: dp.add_attribute(dataset, "
-					 "attribute, lower, upper, bins).")));
+			 errmsg("attribute \"%s\" %s", column->name,
+					number || column->type == DATEOID ? "has no bounds" : "has no numbers"),
+			 errhint("%s are of columns of numbers or dates whose bounds are declared: dp.add_attribute(dataset, "
+					 "attribute, lower, upper, bins).", number && v->fills ? "Formulas with coalesce" : "Formulas")));
 }
 
 static bool
@@ -160,7 +163,7 @@ find_factor(pe_aggregation *g, const pe_variable *v)
 	else
 	{
 		column = pe_columns_load(g->asked.dataset, (char *[]) {v->name}, &(int) {1});
-		check_column(column);
+		check_column(column, v);
 		fill_factor(g, column, v, &factor);
 	}
 	while (f < sums->factors &&

@@ -148,14 +148,34 @@ is_repeated(const pe_payment *payment, int payments)
 	return false;
 }
 
+/* How many of them fit alone, and what is left. */
+static char *
+together_text(const pe_asked **asked, int requests)
+{
+	double		left = 0;
+	double		after;
+	int			alone = 0;
+	const char *have;
+
+	for (int i = 0; i < requests; i++)
+		alone += pe_asked_fits(asked[i], false, &after);
+	(void) pe_asked_fits(asked[0], true, &left);
+	have = psprintf("epsilon %.4g is left", left);
+	if (alone == requests)
+		return psprintf("It asks %d requests. Each of them fits alone, and together they do not: %s.", requests, have);
+	if (alone == 0)
+		return psprintf("It asks %d requests. None of them fits alone: %s.", requests, have);
+	return psprintf("It asks %d requests. %d of them would fit alone: %s.", requests, alone, have);
+}
+
 static void
-refuse_together(const pe_asked *asked, int requests)
+refuse_together(const pe_asked **asked, int requests)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left for the whole statement",
-					asked->budget->role, asked->dataset->name),
-			 errdetail("It asks %d requests, which each fit and together do not. Nothing was charged.", requests),
+					asked[0]->budget->role, asked[0]->dataset->name),
+			 errdetail("%s Nothing was charged.", together_text(asked, requests)),
 			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in "
 					 "statements of their own.")));
 }
@@ -171,7 +191,7 @@ check_budget(const pe_payment *payment, const bool *pays, int payments, const pe
 		if (pays[i] && payment[i].asked->budget->id == payer->budget->id)
 			asked[requests++] = payment[i].asked;
 	if (requests > 1 && !pe_asked_fit_together(asked, requests))
-		refuse_together(payer, requests);
+		refuse_together(asked, requests);
 }
 
 void
@@ -184,6 +204,18 @@ pe_asked_check_together(const pe_payment *payment, int payments)
 	for (int i = 0; i < payments; i++)
 		if (pays[i])
 			check_budget(payment, pays, payments, payment[i].asked);
+}
+
+bool
+pe_asked_can_be_paid(const pe_payment *payment, int payments)
+{
+	double		left;
+
+	for (int i = 0; i < payments; i++)
+		if (!payment[i].is_paid && !pe_asked_rehearses(payment[i].asked) &&
+			(pe_settings_reuse_only() || !pe_asked_fits(payment[i].asked, false, &left)))
+			return false;
+	return true;
 }
 
 /* ------------------------------------------------------------------

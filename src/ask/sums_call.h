@@ -63,6 +63,9 @@ typedef struct pe_payment
 
 extern void pe_asked_check_together(const pe_payment *payment, int payments);
 
+/* Whether the door will charge each of them, as far as budgets and settings decide it now. */
+extern bool pe_asked_can_be_paid(const pe_payment *payment, int payments);
+
 /* Charges and measures, or replays, or takes the answers from the known release. */
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 

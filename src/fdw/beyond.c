@@ -11,6 +11,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "fdw/beyond.h"
+#include "fdw/notices.h"
 #include "server/values.h"
 
 /* ------------------------------------------------------------------
@@ -46,8 +47,7 @@ tell_clamped(pe_sight *s, int attribute)
 
 	if (pe_sight_is_told(s, psprintf("beyond %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("values of \"%s\" below %s count %s, %s %s (outside => clamp)",
 					a->name, pe_value_text(s, a->type, a->low[0]),
 					place_text(s, a, 0), is_closed(s, a) ? psprintf("above %s", last) : psprintf("from %s on", last),
@@ -62,8 +62,7 @@ tell_dropped(pe_sight *s, int attribute)
 
 	if (pe_sight_is_told(s, psprintf("beyond %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no value of \"%s\" beyond %s to %s is counted (outside => drop)", a->name,
 					pe_value_text(s, a->type, a->edge[0]), pe_value_text(s, a->type, a->edge[a->ordered])),
 			 errdetail("A test asks for such values.")));

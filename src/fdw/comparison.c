@@ -19,6 +19,7 @@
 
 #include "ask/comparisons.h"
 #include "fdw/comparison.h"
+#include "fdw/notices.h"
 #include "fdw/open_keys.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -455,10 +456,18 @@ add_comparison(pe_sight *s, char *left, char *right)
 	return new;
 }
 
+static const pe_public_attribute *
+side_of_name(const pe_sight *s, const char *name)
+{
+	return &s->declared->attribute[pe_sight_column_of_name(s->declared, name)];
+}
+
 /* Its number, behind those of the columns. */
 static int
 attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
 {
+	const pe_public_attribute *one = side_of_name(s, sides->name[0]);
+	const pe_public_attribute *other = side_of_name(s, sides->name[1]);
 	char	   *left = side_text(sides, 0);
 	char	   *right = side_text(sides, 1);
 	ListCell   *cell;
@@ -473,9 +482,11 @@ attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
 	}
 	new = add_comparison(s, left, right);
 	new->has_order = has_order;
+	new->drops_null = (one->is_there || one->null < 0) && (other->is_there || other->null < 0);
 	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s <=> %s", left, right), .cells = PE_COMPARED_CELLS, .ordered = 3,
-		.other = PE_COMPARED_ONE_NULL, .null = PE_COMPARED_BOTH_NULL
+		.other = PE_COMPARED_ONE_NULL, .null = PE_COMPARED_BOTH_NULL,
+		.is_there = one->is_there && other->is_there
 	};
 	return s->declared->attributes + new->place;
 }
@@ -574,8 +585,9 @@ read_pattern(pe_sight *s, const pe_public_open *column, const char *text, bool f
 
 /* Of one pattern there is one attribute, however it is written. */
 static pe_sight_comparison *
-find_match(pe_sight *s, const char *column, char *text, bool folded)
+find_match(pe_sight *s, const pe_public_open *open, char *text, bool folded)
 {
+	const char *column = quote_identifier(open->name);
 	ListCell   *cell;
 	pe_sight_comparison *new;
 
@@ -591,7 +603,7 @@ find_match(pe_sight *s, const char *column, char *text, bool folded)
 	new->folded = folded;
 	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s %s %s", column, folded ? "ILIKE" : "LIKE", text), .cells = 3, .ordered = 1,
-		.other = 1, .null = 2
+		.other = 1, .null = 2, .is_there = open->is_there
 	};
 	return new;
 }
@@ -620,7 +632,7 @@ pe_comparison_find_pattern(pe_sight *s, Node *e)
 	if (isnull)
 		return;
 	read_pattern(s, column, TextDatumGetCString(value), folded, &pattern);
-	match = find_match(s, quote_identifier(column->name), pe_matched_text(&pattern), folded);
+	match = find_match(s, column, pe_matched_text(&pattern), folded);
 	match->is_long = pe_open_text_bytes(column) > PE_KEY_MOST;
 	match->written = lappend(match->written, e);
 }
@@ -630,8 +642,7 @@ static void
 tell_long(pe_sight *s, const pe_sight_comparison *match)
 {
 	if (match->is_long && !pe_sight_is_told(s, psprintf("long %s", match->left)))
-		ereport(NOTICE,
-				(errmsg("values of %s longer than %d bytes are as no pattern of LIKE", match->left, PE_KEY_MOST),
+		pe_notice((errmsg("values of %s longer than %d bytes are as no pattern of LIKE", match->left, PE_KEY_MOST),
 				 errdetail("NOT LIKE is true for them.")));
 }
 
@@ -708,8 +719,7 @@ tell_longer(pe_sight *s, const pe_public_open *column, int most)
 	int			bytes = pe_open_text_bytes(column);
 
 	if (bytes > PE_KEY_MOST && most > PE_KEY_MOST / 4 && !pe_sight_is_told(s, psprintf("length of %s", column->name)))
-		ereport(NOTICE,
-				(errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST,
+		pe_notice((errmsg("values of \"%s\" longer than %d bytes count as %d characters", column->name, PE_KEY_MOST,
 						most),
 				 errhint("least(length(%s), %d) has the same value in every row.", quote_identifier(column->name),
 						 PE_KEY_MOST / 4)));

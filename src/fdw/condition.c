@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -12,7 +13,9 @@
 #include "fdw/beyond.h"
 #include "fdw/comparison.h"
 #include "fdw/condition.h"
+#include "fdw/notices.h"
 #include "fdw/open_literals.h"
+#include "server/values.h"
 
 static pe_condition *
 make_condition(pe_condition_kind kind)
@@ -68,18 +71,42 @@ rank(const pe_sight *s, const pe_condition *c)
 	return c->kind != PE_COND_CELLS ? PG_INT32_MAX : Min(c->attribute, s->declared->attributes);
 }
 
+/* A part of a join does not change, so its text is made once. */
+static const char *
+text_of_part(const pe_sight *s, pe_condition *part)
+{
+	if (part->text == NULL)
+		part->text = pe_condition_text(s, part);
+	return part->text;
+}
+
+static bool
+stands_before(const pe_sight *s, pe_condition *one, pe_condition *other)
+{
+	int			first = rank(s, one);
+	int			second = rank(s, other);
+
+	if (first != second || first < s->declared->attributes)
+		return first < second;
+	return strcmp(text_of_part(s, one), text_of_part(s, other)) < 0;
+}
+
 static void
 add_sorted(const pe_sight *s, pe_condition *c, pe_condition *part)
 {
-	int			at = 0;
+	int			low = 0;
+	int			high = list_length(c->parts);
 
-	while (at < list_length(c->parts) && rank(s, list_nth(c->parts, at)) < rank(s, part))
-		at++;
-	if (rank(s, part) >= s->declared->attributes)
-		while (at < list_length(c->parts) && rank(s, list_nth(c->parts, at)) == rank(s, part) &&
-			   strcmp(pe_condition_text(s, list_nth(c->parts, at)), pe_condition_text(s, part)) < 0)
-			at++;
-	c->parts = list_insert_nth(c->parts, at, part);
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (stands_before(s, list_nth(c->parts, middle), part))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	c->parts = list_insert_nth(c->parts, low, part);
 }
 
 static pe_condition *
@@ -150,15 +177,26 @@ single_part(pe_condition *c)
 	return list_length(c->parts) == 1 ? linitial(c->parts) : c;
 }
 
+static pe_condition *
+joined_by(const pe_sight *s, pe_condition_kind kind, pe_condition *one, pe_condition *other)
+{
+	pe_condition *c = with_part(s, make_condition(kind), one);
+
+	if (c->kind == kind)
+		c = with_part(s, c, other);
+	return single_part(c);
+}
+
 pe_condition *
 pe_condition_and(const pe_sight *s, pe_condition *one, pe_condition *other)
 {
-	pe_condition *c = make_condition(PE_COND_AND);
+	return joined_by(s, PE_COND_AND, one, other);
+}
 
-	c = with_part(s, c, one);
-	if (c->kind == PE_COND_AND)
-		c = with_part(s, c, other);
-	return single_part(c);
+pe_condition *
+pe_condition_or(const pe_sight *s, pe_condition *one, pe_condition *other)
+{
+	return joined_by(s, PE_COND_OR, one, other);
 }
 
 /* ------------------------------------------------------------------
@@ -418,8 +456,7 @@ tell_alternatives(pe_sight *s, const pe_condition *c, const char *what)
 	initStringInfo(&names);
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", s->declared->attribute[a].name);
-	ereport(NOTICE,
-			(errmsg("%s joins columns by OR, and the dataset counts no rows without a declared value of %s",
+	pe_notice((errmsg("%s joins columns by OR, and the dataset counts no rows without a declared value of %s",
 					what, names.data),
 			 errhint("The owner can declare cells for them: nulls => 'cell', outside => 'other'.")));
 }
@@ -451,6 +488,28 @@ of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *w
 	return single_part(c);
 }
 
+/* Whether a test of several columns is NULL, or not; neither is NULL itself. */
+static pe_condition *
+of_unknown(pe_sight *s, Node *e, bool unknown, const pe_condition *within, const char *what)
+{
+	pe_condition *neither;
+
+	if (unknown)
+	{
+		neither = pe_condition_and(s, pe_condition_of(s, e, PE_IS_NOT_TRUE, within, what),
+								   pe_condition_of(s, e, PE_IS_NOT_FALSE, within, what));
+		return pe_condition_may_hold(s, neither, false) ? neither : pe_condition_never();
+	}
+	return pe_condition_or(s, pe_condition_of(s, e, PE_IS_TRUE, within, what),
+						   pe_condition_of(s, e, PE_IS_FALSE, within, what));
+}
+
+static bool
+is_positive(pe_truth truth)
+{
+	return truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
+}
+
 static pe_condition *
 of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *within, const char *what)
 {
@@ -459,10 +518,10 @@ of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *w
 		[IS_FALSE] = PE_IS_FALSE, [IS_NOT_FALSE] = PE_IS_NOT_FALSE
 	};
 	static const pe_truth opposite[] = {PE_IS_NOT_TRUE, PE_IS_NOT_FALSE, PE_IS_TRUE, PE_IS_FALSE};
-	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
+	bool		positive = is_positive(truth);
 
 	if (t->booltesttype == IS_UNKNOWN || t->booltesttype == IS_NOT_UNKNOWN)
-		pe_refuse_translation(psprintf("%s for NULL over several columns", what), "Test each column by itself.");
+		return of_unknown(s, (Node *) t->arg, (t->booltesttype == IS_UNKNOWN) == positive, within, what);
 	return pe_condition_of(s, (Node *) t->arg,
 						   positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], within, what);
 }
@@ -495,6 +554,10 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 		return of_several(s, (BoolExpr *) e, truth, within, what);
 	if (IsA(e, BooleanTest))
 		return of_test(s, (BooleanTest *) e, truth, within, what);
+	if (IsA(e, NullTest) && exprType((Node *) ((NullTest *) e)->arg) == BOOLOID &&
+		!IsA(((NullTest *) e)->arg, Var))
+		return of_unknown(s, (Node *) ((NullTest *) e)->arg,
+						  (((NullTest *) e)->nulltesttype == IS_NULL) == is_positive(truth), within, what);
 	c = pe_comparison_condition(s, e, truth);
 	if (c == NULL && bms_membership(attributes) == BMS_SINGLETON)
 		pe_refuse_translation(psprintf("%s by an expression of a column whose values nobody has listed", what),
@@ -563,6 +626,83 @@ pe_condition_without(const pe_sight *s, const pe_condition *c, const Bitmapset *
 	foreach(cell, c->parts)
 		rest = pe_condition_and(s, rest, pe_condition_without(s, lfirst(cell), attributes));
 	return rest;
+}
+
+/* NaN counts as NULL. */
+static bool
+is_never_null(const pe_sight *s, int attribute, bool declared)
+{
+	const pe_public_attribute *a = pe_sight_attribute(s, attribute);
+
+	return (declared && pe_sight_drops_null(s, attribute)) ||
+		(a->is_there && !pe_type_is_float(a->type) && a->type != NUMERICOID);
+}
+
+/* Whether a row can have a cell, as far as NOT NULL decides it, and the declaration. */
+static bool
+may_have_cell(const pe_sight *s, int attribute, int32 cell, bool declared)
+{
+	const pe_public_attribute *a = pe_sight_attribute(s, attribute);
+
+	return !is_never_null(s, attribute, declared) ||
+		(cell != a->null && !(pe_sight_compares(s, attribute) && cell == a->other));
+}
+
+static bool
+may_have_cells(const pe_sight *s, const pe_condition *c, bool declared)
+{
+	for (int32 i = 0; i < pe_sight_attribute(s, c->attribute)->cells; i++)
+		if (c->cells[i] && may_have_cell(s, c->attribute, i, declared))
+			return true;
+	return c->unnamed && !declared &&
+		(pe_sight_attribute(s, c->attribute)->drops_null || pe_sight_attribute(s, c->attribute)->drops_outside);
+}
+
+/* So many alternatives are tried: of more it is not known that none holds. */
+#define MOST_TRIED 256
+
+/* An AND without the alternatives of its first OR; NULL: it has none. */
+static pe_condition *
+first_alternatives(const pe_sight *s, const pe_condition *c, List **alternatives)
+{
+	pe_condition *rest = pe_condition_always();
+	ListCell   *cell;
+
+	*alternatives = NIL;
+	foreach(cell, c->parts)
+		if (*alternatives == NIL && ((pe_condition *) lfirst(cell))->kind == PE_COND_OR)
+			*alternatives = ((pe_condition *) lfirst(cell))->parts;
+		else
+			rest = pe_condition_and(s, rest, lfirst(cell));
+	return *alternatives != NIL ? rest : NULL;
+}
+
+static bool
+may_hold(const pe_sight *s, const pe_condition *c, bool declared, int *tried)
+{
+	List	   *alternatives = c->kind == PE_COND_OR ? c->parts : NIL;
+	pe_condition *rest = c->kind == PE_COND_AND ? first_alternatives(s, c, &alternatives) : pe_condition_always();
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_ALWAYS || c->kind == PE_COND_NEVER || ++*tried > MOST_TRIED)
+		return c->kind != PE_COND_NEVER;
+	if (c->kind == PE_COND_CELLS)
+		return may_have_cells(s, c, declared);
+	foreach(cell, alternatives)
+		if (may_hold(s, pe_condition_and(s, rest, lfirst(cell)), declared, tried))
+			return true;
+	foreach(cell, alternatives == NIL ? c->parts : NIL)
+		if (!may_have_cells(s, lfirst(cell), declared))
+			return false;
+	return alternatives == NIL;
+}
+
+bool
+pe_condition_may_hold(const pe_sight *s, const pe_condition *c, bool declared)
+{
+	int			tried = 0;
+
+	return may_hold(s, c, declared, &tried);
 }
 
 /* ------------------------------------------------------------------

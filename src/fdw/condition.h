@@ -22,6 +22,7 @@ typedef struct pe_condition
 	bool	   *cells;			/* those that it selects */
 	bool		unnamed;		/* rows that the attribute's declaration drops are selected too */
 	List	   *parts;			/* PE_COND_AND, PE_COND_OR: of different attributes, where they are cells */
+	char	   *text;			/* of a part of a join, by which it is sorted; NULL: not needed yet */
 } pe_condition;
 
 /* Which truth of an expression is meant. */
@@ -54,6 +55,13 @@ extern void pe_condition_tell_undeclared(pe_sight *sight, Node *test, int attrib
 extern pe_condition *pe_condition_of_list(pe_sight *sight, List *expressions, const char *what);
 
 extern pe_condition *pe_condition_and(const pe_sight *sight, pe_condition *one, pe_condition *other);
+extern pe_condition *pe_condition_or(const pe_sight *sight, pe_condition *one, pe_condition *other);
+
+/*
+ * False if no row meets it, as columns that are NOT NULL have values; declared: nor other columns whose NULLs the
+ * declaration drops, where they are compared.
+ */
+extern bool pe_condition_may_hold(const pe_sight *sight, const pe_condition *condition, bool declared);
 
 /* The cells of an attribute that an AND leaves; NULL: all. */
 extern const bool *pe_condition_leaves(const pe_condition *condition, int attribute);

@@ -59,7 +59,7 @@ column_text(pe_sight *s, Node *e)
 {
 	int			column = pe_sight_column(s, e);
 
-	if (column < 0 || !s->declared->attribute[column].numbers)
+	if (column < 0 || !pe_sight_has_numbers(s, column))
 		return NULL;
 	return pstrdup(quote_identifier(s->declared->attribute[column].name));
 }
@@ -88,7 +88,9 @@ static char *
 coalesce_text(pe_sight *s, CoalesceExpr *c)
 {
 	Node	   *first = linitial(c->args);
-	char	   *column = list_length(c->args) != 2 ? NULL
+	int			number = pe_sight_column(s, first);
+	bool		of_levels = number >= 0 && !s->declared->attribute[number].numbers;
+	char	   *column = list_length(c->args) != 2 || of_levels ? NULL
 		: pe_sight_written(s, first) != NULL ? pe_comparison_length_text(s, first) : column_text(s, first);
 	char	   *constant = column != NULL && pe_sight_is_constant(lsecond(c->args))
 		? constant_text(s, lsecond(c->args)) : NULL;
@@ -278,7 +280,7 @@ range_of(pe_sight *s, Node *e, const pe_condition *rows)
 		number = isnull ? INFINITY : pe_number_of_datum(exprType(e), value);
 		return (range) {number, number};
 	}
-	if (column >= 0 && s->declared->attribute[column].numbers)
+	if (column >= 0 && pe_sight_has_numbers(s, column))
 		return range_of_column(s, column, rows);
 	if (IsA(e, OpExpr))
 		return range_of_operator(s, (OpExpr *) e, rows);

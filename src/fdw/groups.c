@@ -13,6 +13,7 @@
 
 #include "fdw/beyond.h"
 #include "fdw/groups.h"
+#include "fdw/notices.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------
@@ -60,6 +61,32 @@ check_product_cuts(pe_sight *s, const pe_group_by *g, const int *attribute,
 		if (counts)
 			pe_sight_check_outside(s, outside, "an expression of GROUP BY");
 	}
+}
+
+/* So many combinations of cells are evaluated twice. */
+#define MOST_TWICE 10000
+
+bool
+pe_groups_cuts(pe_sight *s, Node *expression, const pe_condition *where)
+{
+	int			count;
+	int		   *attribute = members(pe_sight_attributes(s, expression), &count);
+	const bool **left = palloc(count * sizeof(*left));
+	int64		combinations = 1;
+	pe_values  *values;
+
+	for (int i = 0; i < count; i++)
+	{
+		left[i] = pe_condition_may_leave(s, where, attribute[i]);
+		combinations = pe_size_times(combinations, s->declared->attribute[attribute[i]].cells);
+	}
+	if (combinations > MOST_TWICE)
+		return false;
+	values = pe_sight_product(s, expression, attribute, count, left, &combinations);
+	for (int64 i = 0; i < combinations; i++)
+		if (values->cut[i] != PE_NOT_CUT)
+			return true;
+	return false;
 }
 
 static void
@@ -450,8 +477,7 @@ tell_sets(pe_sight *s, const pe_groups *groups)
 		if (s->adds_nothing || s->of_cube || (!declared->drops_null && !declared->drops_outside) ||
 			!is_left_out(groups, attribute) || pe_sight_is_told(s, psprintf("sets %d", attribute)))
 			continue;
-		ereport(NOTICE,
-				(errmsg("rows without a declared value of \"%s\" count in none of the grouping sets, also in those "
+		pe_notice((errmsg("rows without a declared value of \"%s\" count in none of the grouping sets, also in those "
 						"without it", declared->name),
 				 errhint("Ask for each set by a SELECT of its own, or the owner can declare cells for these rows: "
 						 "nulls => 'cell', outside => 'other'.")));

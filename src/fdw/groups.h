@@ -74,6 +74,9 @@ typedef struct pe_groups
 extern pe_groups *pe_groups_find(pe_sight *sight, const pe_scan_plan *plan,
 								 const pe_condition *where, const Bitmapset *filters);
 
+/* Whether an expression of several attributes cuts cells; false where their combinations are many. */
+extern bool pe_groups_cuts(pe_sight *sight, Node *expression, const pe_condition *where);
+
 /* The attributes that groups are by. */
 extern Bitmapset *pe_groups_attributes(const pe_groups *groups);
 

@@ -21,6 +21,7 @@
 #include "api/public_joins.h"
 #include "fdw/joined.h"
 #include "fdw/join_question.h"
+#include "fdw/notices.h"
 #include "fdw/table_options.h"
 #include "server/compat.h"
 
@@ -913,8 +914,7 @@ tell_absent_units(const pe_public_joins *dataset, const pe_public_dataset *decla
 	const pe_join_output *unit = pe_public_joins_unit(dataset);
 
 	if (unit != NULL && !unit->is_there && !declared->unit_is_there)
-		ereport(NOTICE,
-				(errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
+		pe_notice((errmsg("rows whose \"%s\", the unit of privacy, is NULL do not count", dataset->unit)));
 }
 
 pe_seen *

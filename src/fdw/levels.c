@@ -24,6 +24,7 @@
 #include "utils/uuid.h"
 
 #include "fdw/levels.h"
+#include "fdw/notices.h"
 #include "server/compat.h"
 #include "server/values.h"
 
@@ -316,6 +317,56 @@ equals_level(pe_sight *s, const equality *q, Datum constant)
 	return false;
 }
 
+/* Bytes of texts, the shorter of two that begin alike first. */
+static int
+by_bytes(const void *a, const void *b)
+{
+	const void *one = DatumGetPointer(*(const Datum *) a);
+	const void *other = DatumGetPointer(*(const Datum *) b);
+	Size		size = VARSIZE_ANY_EXHDR(one);
+	Size		other_size = VARSIZE_ANY_EXHDR(other);
+	int			order = memcmp(VARDATA_ANY(one), VARDATA_ANY(other), Min(size, other_size));
+
+	return order != 0 ? order : (size > other_size) - (size < other_size);
+}
+
+/* Texts of levels in order, where they are compared as they are and equal ones are equal bytes; NULL: others. */
+static Datum *
+sorted_levels(pe_sight *s, const equality *q, Oid type)
+{
+	const pe_public_attribute *a = &s->declared->attribute[q->attribute];
+	Datum	   *level;
+
+	if (!IsA(pe_sight_bare(s, q->column), Var) || (a->type != TEXTOID && a->type != VARCHAROID) ||
+		(type != TEXTOID && type != VARCHAROID))
+		return NULL;
+	level = palloc(Max(a->ordered, 1) * sizeof(Datum));
+	for (int32 i = 0; i < a->ordered; i++)
+		level[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(a->low[i]));
+	qsort(level, a->ordered, sizeof(Datum), by_bytes);
+	return level;
+}
+
+/* The same by these, which are sorted_levels. */
+static bool
+is_one_of(pe_sight *s, const equality *q, const Datum *sorted, Datum constant)
+{
+	Datum		sought;
+
+	if (sorted == NULL)
+		return equals_level(s, q, constant);
+	sought = PointerGetDatum(PG_DETOAST_DATUM_PACKED(constant));
+	return bsearch(&sought, sorted, s->declared->attribute[q->attribute].ordered, sizeof(Datum), by_bytes) != NULL;
+}
+
+/* Of a constant, or of each of a list. */
+static Oid
+type_of_constants(pe_sight *s, Node *e, const equality *q)
+{
+	return IsA(e, ScalarArrayOpExpr) ? pe_names_type(s->names, exprType(q->constant))->element
+		: exprType(q->constant);
+}
+
 /* The row between, with nothing in it yet. */
 static void
 clear_between(pe_sight *s)
@@ -354,12 +405,14 @@ pe_levels_are_compared(pe_sight *s, Node *e)
 	bool	   *nulls;
 	int			count;
 	Datum	   *constant;
+	Datum	   *sorted;
 
 	if (!find_equality(s, e, &q) || !s->is_outside[q.attribute])
 		return false;
 	constant = constants_of(s, &q, IsA(e, ScalarArrayOpExpr), &nulls, &count);
+	sorted = sorted_levels(s, &q, type_of_constants(s, e, &q));
 	for (int i = 0; i < count; i++)
-		if (!nulls[i] && !equals_level(s, &q, constant[i]))
+		if (!nulls[i] && !is_one_of(s, &q, sorted, constant[i]))
 			return false;
 	return true;
 }
@@ -408,8 +461,7 @@ tell_equality(pe_sight *s, const equality *q, Oid type, Datum value)
 	if (pe_sight_is_told(s, psprintf("%d:%s", q->attribute, text)))
 		return;
 	nearest = nearest_level(s, a, type, value);
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s is no declared level of \"%s\"", quote_literal_cstr(text), a->name),
 			 errdetail("A comparison with it is true for no row that counts, or for all of them."),
 			 nearest != NULL ? errhint("The nearest level is %s.", quote_literal_cstr(nearest)) : 0));
@@ -439,6 +491,7 @@ tell_undeclared(Node *e, void *sight)
 	bool	   *nulls;
 	int			count;
 	Datum	   *constant;
+	Datum	   *sorted;
 	Oid			type;
 
 	if (e == NULL)
@@ -448,10 +501,10 @@ tell_undeclared(Node *e, void *sight)
 		s->declared->attribute[q.attribute].other < 0 && s->declared->attribute[q.attribute].ordered > 0)
 	{
 		constant = constants_of(s, &q, IsA(e, ScalarArrayOpExpr), &nulls, &count);
-		type = IsA(e, ScalarArrayOpExpr)
-			? pe_names_type(s->names, exprType(q.constant))->element : exprType(q.constant);
+		type = type_of_constants(s, e, &q);
+		sorted = sorted_levels(s, &q, type);
 		for (int i = 0; i < count; i++)
-			if (!nulls[i] && !equals_level(s, &q, constant[i]))
+			if (!nulls[i] && !is_one_of(s, &q, sorted, constant[i]))
 				tell_equality(s, &q, type, constant[i]);
 	}
 	return expression_tree_walker(e, tell_undeclared, sight);

@@ -16,6 +16,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/notices.h"
 #include "fdw/open_keys.h"
 #include "fdw/table_options.h"
 #include "server/values.h"
@@ -250,19 +251,16 @@ tell_left_out(const pe_open_keys *k, const pe_condition *where)
 	for (int i = 0; i < k->opens; i++)
 	{
 		if (has_nulls(k, i, where))
-			ereport(NOTICE,
-					(errmsg("rows without a value of \"%s\" are in no group", name_of(k, i)),
+			pe_notice((errmsg("rows without a value of \"%s\" are in no group", name_of(k, i)),
 					 errdetail("Groups are the values that enough rows have.")));
 		if (is_long(k, i))
-			ereport(NOTICE,
-					(is_together(k)
+			pe_notice((is_together(k)
 					 ? errmsg("values of \"%s\" that are, beside the others, longer than %d bytes are in no group",
 							  name_of(k, i), PE_KEY_MOST)
 					 : errmsg("values of \"%s\" longer than %d bytes are in no group", name_of(k, i), PE_KEY_MOST),
 					 errdetail("Groups are the values that enough rows have.")));
 		if (has_infinities(k, i, where))
-			ereport(NOTICE,
-					(errmsg("values of \"%s\" that are %s are in no group", name_of(k, i),
+			pe_notice((errmsg("values of \"%s\" that are %s are in no group", name_of(k, i),
 							not_finite(k->column[i]->type)),
 					 errdetail("Groups are the values that enough rows have.")));
 	}

@@ -26,6 +26,7 @@
 
 #include "fdw/import.h"
 #include "fdw/joined.h"
+#include "fdw/notices.h"
 #include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/scan_request.h"
@@ -314,7 +315,8 @@ check_cubes(const pe_statement_scans *statement)
 				 errhint("Ask the cube in a statement of its own.")));
 }
 
-static void
+/* False if the door will refuse to charge it. */
+static bool
 prepare_statement(pe_statement_scans *statement)
 {
 	pe_payment *payment = palloc(list_length(statement->selects) * sizeof(*payment));
@@ -342,6 +344,26 @@ prepare_statement(pe_statement_scans *statement)
 		pe_asked_check_together(payment, payments);
 	statement->prepared = true;
 	statement->prepared_at = GetCurrentStatementStartTimestamp();
+	return pe_asked_can_be_paid(payment, payments);
+}
+
+/* What is refused has no NOTICEs about an answer. */
+static void
+prepare_in_silence(pe_statement_scans *statement)
+{
+	pe_held_notices before;
+	volatile bool answers = false;
+
+	pe_notices_hold(&before);
+	PG_TRY();
+	{
+		answers = prepare_statement(statement);
+	}
+	PG_FINALLY();
+	{
+		pe_notices_release(&before, answers);
+	}
+	PG_END_TRY();
 }
 
 /* Of a cursor it may be long ago that all were prepared: attributes may have been declared anew since. */
@@ -382,7 +404,7 @@ answer(pe_scan_state *state)
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
 	if (!state->statement->prepared)
-		prepare_statement(state->statement);
+		prepare_in_silence(state->statement);
 	fill_parameters(state->statement, state->select);
 	if (state->select->sight == NULL || state->statement->prepared_at != GetCurrentStatementStartTimestamp())
 	{
@@ -509,10 +531,13 @@ static ErrorData *
 find_out_free(explained *e)
 {
 	bool		was_explaining = pe_is_explaining;
+	pe_held_notices before;
 	ErrorData  *error;
 
 	pe_is_explaining = true;
+	pe_notices_hold(&before);
 	error = pe_run_undone(find_out, e);
+	pe_notices_release(&before, error == NULL);
 	pe_is_explaining = was_explaining;
 	return error;
 }

@@ -22,6 +22,7 @@
 #include "ask/answers.h"
 #include "ask/suppress.h"
 #include "fdw/joined.h"
+#include "fdw/notices.h"
 #include "fdw/table_options.h"
 #include "fdw/scan_request.h"
 #include "fdw/unit_column.h"
@@ -54,7 +55,30 @@ append_elements(pe_select *s, const pe_target_of_select *array)
 		return;
 	s->target = repalloc(s->target, (s->computed + list_length(array->elements)) * sizeof(*s->target));
 	foreach(cell, array->elements)
-		s->target[s->computed++] = lfirst(cell);
+	{
+		s->target[s->computed] = lfirst(cell);
+		s->target[s->computed++]->tested = array->tested;
+	}
+}
+
+static pe_target_of_select *
+target_of(pe_select *s, const TargetEntry *entry, pe_condition *rows)
+{
+	if (s->keys != NULL && pe_open_keys_has(s->keys, entry))
+		return plain_target(PE_TARGET_KEY, entry);
+	if (s->tested != NULL && pe_tested_groups_place(s->tested, entry) >= 0)
+		return plain_target(PE_TARGET_TESTED, entry);
+	if (IsA(entry->expr, Aggref))
+		return pe_target_of_aggregate(s->sight, s->where, rows, (const Aggref *) entry->expr, &s->wanted);
+	return plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
+}
+
+/* The rows of an alternative. */
+static pe_condition *
+rows_of(const pe_select *s, int alternative)
+{
+	return s->tested == NULL ? pe_condition_always()
+		: ((const pe_tested_group *) list_nth(s->tested->groups, alternative))->rows;
 }
 
 static void
@@ -63,28 +87,24 @@ translate_targets(pe_select *s)
 	ListCell   *cell;
 
 	s->targets = list_length(s->plan->targets);
-	s->target = palloc(Max(s->targets, 1) * sizeof(*s->target));
-	foreach(cell, s->plan->targets)
-	{
-		const TargetEntry *entry = lfirst(cell);
-		pe_target_of_select **to = &s->target[foreach_current_index(cell)];
+	s->alternatives = s->tested != NULL ? list_length(s->tested->groups) : 1;
+	s->target = palloc(Max(s->alternatives * s->targets, 1) * sizeof(*s->target));
+	for (int i = 0; i < s->alternatives; i++)
+		foreach(cell, s->plan->targets)
+		{
+			pe_target_of_select *target = target_of(s, lfirst(cell), rows_of(s, i));
 
-		if (s->keys != NULL && pe_open_keys_has(s->keys, entry))
-			*to = plain_target(PE_TARGET_KEY, entry);
-		else if (IsA(entry->expr, Aggref))
-			*to = pe_target_of_aggregate(s->sight, s->where, (const Aggref *) entry->expr, &s->wanted);
-		else
-			*to = plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
-	}
-	s->computed = s->targets;
-	for (int i = 0; i < s->targets; i++)
+			target->tested = i;
+			s->target[s->computed++] = target;
+		}
+	for (int i = 0; i < s->alternatives * s->targets; i++)
 		append_elements(s, s->target[i]);
 }
 
 static void
 check_linear(const pe_select *s)
 {
-	for (int i = 0; i < s->targets; i++)
+	for (int i = 0; i < s->alternatives * s->targets; i++)
 		if (!s->target[i]->is_linear)
 			pe_refuse_translation("an aggregate other than a count or a sum "
 								  "of groups that join combinations of several columns",
@@ -159,6 +179,28 @@ rows_of_set(const pe_select *s, int set)
 	return groups->merges ? merged(s, rows) : rows;
 }
 
+/* Each row of cells for each alternative of its set. */
+static List *
+rows_of_alternatives(const pe_select *s, int set, List *rows)
+{
+	List	   *all = NIL;
+	ListCell   *cell;
+
+	if (s->tested == NULL)
+		return rows;
+	for (int i = 0; i < s->alternatives; i++)
+		foreach(cell, ((const pe_tested_group *) list_nth(s->tested->groups, i))->set == set ? rows : NIL)
+		{
+			pe_row_of_select *row = palloc(sizeof(*row));
+
+			CHECK_FOR_INTERRUPTS();
+			*row = *(const pe_row_of_select *) lfirst(cell);
+			row->tested = i;
+			all = lappend(all, row);
+		}
+	return all;
+}
+
 static void
 find_rows(pe_select *s)
 {
@@ -167,7 +209,7 @@ find_rows(pe_select *s)
 	for (int set = 0; set < s->groups->sets; set++)
 		/* the set of no column has a row of nothing, too */
 		if (!none || (s->plan->sets != NIL && s->groups->set[set].references == NIL))
-			s->rows = list_concat(s->rows, rows_of_set(s, set));
+			s->rows = list_concat(s->rows, rows_of_alternatives(s, set, rows_of_set(s, set)));
 }
 
 /* ------------------------------------------------------------------
@@ -308,8 +350,7 @@ tell_cut_before(pe_select *s, const Bitmapset *applied)
 			continue;
 		s->filters_answer = true;
 		if (!pe_sight_is_told(s->sight, "cut before"))
-			ereport(NOTICE,
-					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut",
+			pe_notice((errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut",
 							declared->attribute[a].name),
 					 errdetail("Where units have more rows than max_rows, "
 							   "fewer are counted than by the same WHERE without the group.")));
@@ -480,9 +521,12 @@ find_groups(pe_select *s)
 {
 	pe_scan_plan plan = *s->plan;
 
-	s->keys = pe_open_keys_find(s->sight, s->plan);
+	s->tested = pe_tested_groups_find(s->sight, s->plan, s->where);
+	s->keys = s->tested != NULL ? NULL : pe_open_keys_find(s->sight, s->plan);
 	if (s->keys != NULL)
 		plan.targets = s->keys->targets;
+	else if (s->tested != NULL)
+		plan.targets = s->tested->targets;
 	s->groups = pe_groups_find(s->sight, &plan, s->where, s->keys != NULL ? NULL : filters_of_answer(s));
 	check_listed(s);
 }
@@ -1006,7 +1050,7 @@ estimates(const pe_select *s)
 
 	for (int i = 0; i < s->computed; i++)
 		each += is_estimate(s->target[i]);
-	return each * list_length(s->rows);
+	return each / Max(s->alternatives, 1) * list_length(s->rows);
 }
 
 /* An average near 0 may be known well. */
@@ -1017,12 +1061,12 @@ is_count_or_sum(const pe_select *s, const pe_target_of_select *t)
 		pe_aggregate_text_is_linear(s->call.call.request.sums.aggregate[((pe_summand *) linitial(t->terms))->wanted]);
 }
 
-/* The first count or sum; NULL: there is none. */
+/* The first count or sum of an alternative; NULL: there is none. */
 static const pe_target_of_select *
-first_sum(const pe_select *s)
+first_sum(const pe_select *s, int alternative)
 {
 	for (int i = 0; i < s->computed; i++)
-		if (is_count_or_sum(s, s->target[i]))
+		if (s->target[i]->tested == alternative && is_count_or_sum(s, s->target[i]))
 			return s->target[i];
 	return NULL;
 }
@@ -1031,17 +1075,20 @@ first_sum(const pe_select *s)
 static void
 tell_noise(const pe_select *s)
 {
-	const pe_target_of_select *sum = first_sum(s);
 	pe_near_zero count = {0};
 	ListCell   *cell;
 
-	if (sum == NULL || s->hide_below >= PE_NEAR_ZERO || s->hide_below_all)
+	if (first_sum(s, 0) == NULL || s->hide_below >= PE_NEAR_ZERO || s->hide_below_all)
 		return;
 	foreach(cell, s->rows)
 	{
-		pe_aggregate_result r = answer_of(s, &s->call, sum, lfirst(cell));
+		const pe_row_of_select *row = lfirst(cell);
+		const pe_target_of_select *sum = first_sum(s, row->tested);
+		pe_aggregate_result r = {.estimate = NAN};
 
 		CHECK_FOR_INTERRUPTS();
+		if (sum != NULL)
+			r = answer_of(s, &s->call, sum, row);
 		if (!isnan(r.estimate))
 			pe_near_zero_add(&count, r.estimate, r.stderr_);
 	}
@@ -1056,7 +1103,7 @@ is_hidden(const pe_select *s, const pe_row_of_select *row, bool *partly)
 	bool		shown = false;
 
 	for (int i = 0; i < s->computed; i++)
-		if (s->target[i]->terms != NIL)
+		if (s->target[i]->terms != NIL && s->target[i]->tested == row->tested)
 		{
 			pe_aggregate_result r = answer_of(s, &s->call, s->target[i], row);
 			bool		is_nothing = isnan(r.estimate) && isnan(r.lower);
@@ -1098,8 +1145,7 @@ tell_dropped(const pe_select *s)
 
 	if (isnan(r->estimate))
 		return;					/* of too few units */
-	ereport(NOTICE,
-			(errmsg("the cut to %d rows of each unit dropped about %.0f rows (+- %.3g)", g->asked.dataset->max_rows,
+	pe_notice((errmsg("the cut to %d rows of each unit dropped about %.0f rows (+- %.3g)", g->asked.dataset->max_rows,
 					fmax(rint(r->estimate), 0), r->stderr_),
 			 errdetail("Of each unit at most %d of them are counted. The results are about the rows that are left.",
 					   g->aggregate[last].most)));
@@ -1118,8 +1164,7 @@ tell_few_values(const pe_select *s)
 			? pe_attribute_ordered_cells(&g->columns[g->aggregate[i].attribute].domain) : 0;
 
 		if (values > 0 && errors[i] > values)
-			ereport(NOTICE,
-					(errmsg("the standard error of %s is %.3g, more than the %d values that are declared",
+			pe_notice((errmsg("the standard error of %s is %.3g, more than the %d values that are declared",
 							s->call.call.request.sums.aggregate[i], errors[i], values),
 					 errhint("A larger pg_epsilon.epsilon, or fewer aggregates at once, makes it smaller.")));
 	}
@@ -1274,6 +1319,16 @@ grouping(const pe_select *s, const pe_target_of_select *t, const pe_row_of_selec
 	return Int32GetDatum(bits);
 }
 
+static Datum
+tested_value(const pe_select *s, const TargetEntry *entry, const pe_row_of_select *row, bool *isnull)
+{
+	const pe_tested_group *group = list_nth(s->tested->groups, row->tested);
+	int			place = pe_tested_groups_place(s->tested, entry);
+
+	*isnull = group->isnull[place];
+	return group->value[place];
+}
+
 void
 pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bool *nulls)
 {
@@ -1281,11 +1336,14 @@ pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bo
 
 	for (int i = 0; i < s->targets; i++)
 	{
-		const pe_target_of_select *t = s->target[i];
+		const pe_target_of_select *t = s->target[row->tested * s->targets + i];
 
 		nulls[i] = false;
 		switch (t->kind)
 		{
+			case PE_TARGET_TESTED:
+				values[i] = tested_value(s, list_nth(s->plan->targets, i), row, &nulls[i]);
+				break;
 			case PE_TARGET_GROUP:
 				values[i] = pe_groups_value(s->sight, s->groups, row->set, expression++, row->class, &nulls[i]);
 				break;

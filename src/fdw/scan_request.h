@@ -15,12 +15,14 @@
 #include "fdw/over_cube.h"
 #include "fdw/pushdown.h"
 #include "fdw/target_list.h"
+#include "fdw/tested_groups.h"
 
 /* A row that is returned: a group, or several with the same values. */
 typedef struct pe_row_of_select
 {
 	int			set;
 	int32	   *class;			/* of each grouped attribute */
+	int			tested;			/* its place among tested->groups */
 	List	   *queries;		/* of the request */
 	int32		key;			/* of an open column */
 } pe_row_of_select;
@@ -37,8 +39,10 @@ typedef struct pe_select
 	pe_sight   *sight;
 	pe_condition *where;
 	pe_groups  *groups;
-	pe_target_of_select **target;	/* of each of the plan's; behind them the elements of arrays */
-	int			targets;
+	pe_tested_groups *tested;	/* groups by conditions, beside those of cells; NULL: none */
+	int			alternatives;	/* how many of them there are, or 1 */
+	pe_target_of_select **target;	/* the plan's, for each alternative; behind them elements of arrays */
+	int			targets;		/* of one alternative */
 	int			computed;		/* with the elements */
 	pe_wanted	wanted;
 	pe_open_keys *keys;			/* of an open column that is grouped by, which is asked instead; NULL: none */

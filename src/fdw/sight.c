@@ -27,6 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "fdw/levels.h"
+#include "fdw/notices.h"
 #include "fdw/open_literals.h"
 #include "fdw/table_options.h"
 #include "fdw/steady.h"
@@ -319,6 +320,20 @@ pe_sight_attribute(const pe_sight *s, int number)
 	return &((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->attribute;
 }
 
+bool
+pe_sight_drops_null(const pe_sight *s, int number)
+{
+	return pe_sight_compares(s, number) &&
+		((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->drops_null;
+}
+
+bool
+pe_sight_compares(const pe_sight *s, int number)
+{
+	return number >= s->declared->attributes &&
+		((pe_sight_comparison *) list_nth(s->comparisons, number - s->declared->attributes))->written == NIL;
+}
+
 static bool
 is_lossless(const pe_sight *s, Oid function)
 {
@@ -357,6 +372,14 @@ pe_sight_keeps_values_apart(const pe_sight *s, const RelabelType *cast)
 	Oid			to = pe_names_type(s->names, cast->resulttype)->base;
 
 	return from == to || (to < FirstNormalObjectId && to != BPCHAROID);
+}
+
+bool
+pe_sight_has_numbers(const pe_sight *s, int attribute)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+
+	return a->numbers || (!s->of_cube && !a->bins && a->listed == NULL && a->ordered > 1 && pe_type_is_number(a->type));
 }
 
 Node *
@@ -411,27 +434,30 @@ pe_sight_counted(const pe_sight *s, const Aggref *aggregate)
 
 typedef struct known_state
 {
-	Node	   *expression;
+	Node	   *expression;		/* the key */
 	ExprState  *state;
 } known_state;
 
+/* Of each expression once, found by its address. */
 static ExprState *
 state_of(pe_sight *s, Node *expression)
 {
-	known_state *made;
-	ListCell   *cell;
+	HASHCTL		control = {.keysize = sizeof(Node *), .entrysize = sizeof(known_state), .hcxt = s->state_memory};
+	known_state *known;
+	ExprState  *state;
 	MemoryContext old;
 
-	foreach(cell, s->states)
-		if (((known_state *) lfirst(cell))->expression == expression)
-			return ((known_state *) lfirst(cell))->state;
+	if (s->states == NULL)
+		s->states = hash_create("expressions of a SELECT", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	known = hash_search(s->states, &expression, HASH_FIND, NULL);
+	if (known != NULL)
+		return known->state;
 	old = MemoryContextSwitchTo(s->state_memory);
-	made = palloc(sizeof(*made));
-	made->expression = expression;
-	made->state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
-	s->states = lappend(s->states, made);
+	state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
 	MemoryContextSwitchTo(old);
-	return made->state;
+	known = hash_search(s->states, &expression, HASH_ENTER, NULL);
+	known->state = state;
+	return state;
 }
 
 /*
@@ -444,7 +470,7 @@ forget_failed_states(pe_sight *s)
 	if (!s->failed)
 		return;
 	MemoryContextReset(s->state_memory);
-	s->states = NIL;
+	s->states = NULL;
 	s->failed = false;
 }
 
@@ -886,6 +912,38 @@ try_values(combination *c)
 	c->cut = PE_NOT_CUT;
 }
 
+/* Whether a cell holds one value, bit for bit. */
+static bool
+holds_one_value(const combination *c, int i)
+{
+	const pe_public_attribute *a = &c->sight->declared->attribute[c->attribute[i]];
+
+	if (c->cell[i] >= a->ordered)
+		return c->cell[i] != a->other;
+	if (a->whole)
+		return values_of_bin(a, c->cell[i]) == 1;
+	return !a->bins && (a->type == TEXTOID || a->type == VARCHAROID) &&
+		pe_names_is_bytewise(c->sight->names, a->collation);
+}
+
+static bool
+hold_one_value(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (!holds_one_value(c, i))
+			return false;
+	return true;
+}
+
+/* On one value nothing is cut. */
+static void
+take_value(combination *c)
+{
+	Datum		value = pe_sight_evaluate(c->sight, c->expression, c->sight->low, &c->isnull);
+
+	c->value = kept(pe_names_type(c->sight->names, exprType(c->expression)), value, c->isnull);
+}
+
 /* The column itself; not where a value outside may equal a level. */
 static bool
 shows_column(const combination *c)
@@ -900,12 +958,10 @@ show_column(combination *c)
 {
 	pe_sight   *s = c->sight;
 	const pe_stand_in *o = &s->outside[c->attribute[0]];
-	Datum		value;
 
 	if (is_other(c, 0))
 		put_ends(s, c->attribute[0], o->shown, o->shown, o->shown_null);
-	value = pe_sight_evaluate(s, c->expression, s->low, &c->isnull);
-	c->value = kept(pe_names_type(s->names, exprType(c->expression)), value, c->isnull);
+	take_value(c);
 }
 
 static void
@@ -919,6 +975,8 @@ find_value(combination *c)
 		show_column(c);
 	else if (is_empty(c))
 		c->isnull = true;
+	else if (hold_one_value(c))
+		take_value(c);
 	else
 	{
 		if (sides_of(c, NULL) > 0)
@@ -1446,8 +1504,7 @@ tell_cut(pe_sight *s, int attribute, int32 cell, bool unknown, int32 cut, const 
 
 	if (pe_sight_is_told(s, psprintf("cut %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+	pe_notice((errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" %s", what, a->name, cut_text(s, a, cell, unknown, cut)),
 			 errdetail("It is decided at the middle of each bin.")));
 }
@@ -1458,8 +1515,7 @@ pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *ho
 	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null ||
 		pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
+	pe_notice((errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
 }
@@ -1469,8 +1525,7 @@ pe_sight_tell_nan(pe_sight *s, int attribute, bool as_null, const char *what)
 {
 	if (s->adds_nothing || pe_sight_is_told(s, psprintf("nan %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(as_null
+	pe_notice((as_null
 			 ? errmsg("%s of \"%s\" is true for NULL, and rows with NaN are counted, too",
 					  what, s->declared->attribute[attribute].name)
 			 : errmsg("%s of \"%s\" is true for NaN, and rows with NaN are left out",
@@ -1497,8 +1552,7 @@ pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const cha
 	if (s->adds_nothing || !s->declared->attribute[attribute].drops_outside || is_literal_told(s, attribute) ||
 		pe_sight_is_told(s, psprintf("beyond %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
+	pe_notice((errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them",
 					what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: outside => 'other'.")));
 }
@@ -1508,8 +1562,7 @@ pe_sight_tell_unsummed(pe_sight *s, int attribute)
 {
 	if (pe_sight_is_told(s, psprintf("unsummed %d", attribute)))
 		return;
-	ereport(NOTICE,
-			(errmsg("sums and averages of \"%s\" leave out values outside of its bins (outside => other)",
+	pe_notice((errmsg("sums and averages of \"%s\" leave out values outside of its bins (outside => other)",
 					s->declared->attribute[attribute].name),
 			 errdetail("count(*) and count of the column include them.")));
 }

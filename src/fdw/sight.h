@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "utils/hsearch.h"
 
 #include "api/public_cells.h"
 #include "fdw/names.h"
@@ -39,6 +40,7 @@ typedef struct pe_sight_comparison
 	char	   *left;
 	char	   *right;			/* of a pattern: its text */
 	bool		has_order;
+	bool		drops_null;		/* of a comparison: no side has a cell for NULL */
 	int			place;			/* among them */
 	bool		folded;			/* ILIKE */
 	bool		is_long;		/* of a pattern: values may be longer than what is matched */
@@ -77,7 +79,7 @@ typedef struct pe_sight
 	EState	   *estate;			/* parameters are its */
 	ExprContext *econtext;
 	MemoryContext state_memory;
-	List	   *states;			/* of expressions that were evaluated */
+	HTAB	   *states;			/* of expressions that were evaluated */
 	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
 	bool		adds_nothing;	/* of a sum, what is translated: rows that it has not are not missed */
@@ -88,6 +90,10 @@ typedef struct pe_sight
 
 /* An attribute, or a comparison, by its number. */
 extern const pe_public_attribute *pe_sight_attribute(const pe_sight *sight, int number);
+
+/* Whether it is a comparison of two columns; and of such whose NULLs the declaration drops. */
+extern bool pe_sight_compares(const pe_sight *sight, int number);
+extern bool pe_sight_drops_null(const pe_sight *sight, int number);
 
 /* How an expression cuts a cell. */
 typedef enum pe_bin_cut
@@ -132,6 +138,9 @@ extern Node *pe_sight_counted(const pe_sight *sight, const Aggref *aggregate);
 
 /* Whether values that are not equal are not equal as another type either. */
 extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);
+
+/* Whether numbers of an attribute are summed beside those of others: bounds are declared of them, or levels are. */
+extern bool pe_sight_has_numbers(const pe_sight *sight, int attribute);
 
 /* An expression without its casts that change no value. */
 extern Node *pe_sight_bare(const pe_sight *sight, Node *expression);

@@ -25,6 +25,7 @@
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
 #include "fdw/formula_text.h"
+#include "fdw/notices.h"
 #include "fdw/open_keys.h"
 #include "fdw/target_list.h"
 #include "server/compat.h"
@@ -451,18 +452,77 @@ add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	return true;
 }
 
+/* Whether there are too many levels for a condition of each. */
+static bool
+has_many(const pe_sight *s, int attribute)
+{
+	return pe_sight_has_numbers(s, attribute) && s->declared->attribute[attribute].ordered > PE_MAX_CONDITIONS;
+}
+
+/* The same operator with the value of a CASE in its place, under the casts that stand around it. */
+static Expr *
+with_argument(OpExpr *o, int place, Expr *value)
+{
+	OpExpr	   *copy = copyObject(o);
+	Node	  **at = (Node **) &lfirst(list_nth_cell(copy->args, place));
+
+	while (!IsA(*at, CaseExpr))
+		at = IsA(*at, RelabelType) ? (Node **) &((RelabelType *) *at)->arg
+			: (Node **) &lfirst(list_head(((FuncExpr *) *at)->args));
+	*at = (Node *) value;
+	return (Expr *) copy;
+}
+
+/*
+ * x * CASE WHEN test THEN y ELSE z END is CASE WHEN test THEN x * y ELSE x * z END, and so with + and -; NULL: there is
+ * no CASE with tests, or there are two.
+ */
+static CaseExpr *
+distributed(const pe_sight *s, Node *e)
+{
+	OpExpr	   *o = (OpExpr *) e;
+	const char *name = IsA(e, OpExpr) ? pe_names_operator(s->names, o->opno)->name : "";
+	CaseExpr   *c = NULL;
+	int			place = 0;
+	ListCell   *cell;
+
+	if (!IsA(e, OpExpr) || !pe_names_operator(s->names, o->opno)->builtin || strlen(name) != 1 ||
+		strchr("*+-/", *name) == NULL)
+		return NULL;
+	foreach(cell, o->args)
+	{
+		Node	   *argument = pe_sight_bare(s, lfirst(cell));
+
+		if (!IsA(argument, CaseExpr) || ((CaseExpr *) argument)->arg != NULL)
+			continue;
+		if (c != NULL)
+			return NULL;
+		c = copyObject((CaseExpr *) argument);
+		place = foreach_current_index(cell);
+	}
+	if (c == NULL)
+		return NULL;
+	c->casetype = o->opresulttype;
+	foreach(cell, c->args)
+		lfirst_node(CaseWhen, cell)->result = with_argument(o, place, lfirst_node(CaseWhen, cell)->result);
+	if (c->defresult != NULL)
+		c->defresult = with_argument(o, place, c->defresult);
+	return c;
+}
+
 /* Whether a sum is made of its columns' values, and not of what an expression is on cells.  Dates are subtracted. */
 static bool
 has_numbers(const pe_sight *s, Node *e)
 {
 	Bitmapset  *attributes = pe_sight_tested(s, e);
+	bool		several = bms_num_members(attributes) > 1;
 	int			a = -1;
 
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		if (a >= s->declared->attributes
 			? ((pe_sight_comparison *) list_nth(s->comparisons, a - s->declared->attributes))->is_length
-			: s->declared->attribute[a].numbers ||
-			(s->declared->attribute[a].type == DATEOID && bms_num_members(attributes) > 1))
+			: s->declared->attribute[a].numbers || has_many(s, a) ||
+			(several && (s->declared->attribute[a].type == DATEOID || pe_sight_has_numbers(s, a))))
 			return true;
 	return false;
 }
@@ -487,6 +547,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 {
 	int			column;
 	Bitmapset  *attributes;
+	CaseExpr   *cases;
 	bool		single;			/* cells of one column */
 
 	e = pe_sight_bare(t->sight, e);
@@ -497,11 +558,14 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		pe_formula_check_range(t->sight, e, pe_condition_and(t->sight, (pe_condition *) t->rows, where));
 	if (bms_is_empty(attributes))
 		add_constant(t, e, factor, where);
-	else if (column >= 0 && t->sight->declared->attribute[column].numbers && !is_counted(t, column))
+	else if (column >= 0 && (t->sight->declared->attribute[column].numbers || has_many(t->sight, column)) &&
+			 !is_counted(t, column))
 		add_column(t, column, factor, where);
 	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL &&
 			 (!single || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
+	else if ((!single || has_numbers(t->sight, e)) && (cases = distributed(t->sight, e)) != NULL)
+		add_case(t, cases, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
 		return;
@@ -549,6 +613,15 @@ refuse_aggregate(const translation *t)
 	pe_refuse_translation(psprintf("aggregate %s", t->name), ANSWERED);
 }
 
+static void
+refuse_number(const translation *t, int number)
+{
+	pe_refuse_translation(psprintf("aggregate %s of anything but a number with declared bounds", t->name),
+						  pe_type_is_number(exprType(argument(t, number)))
+						  ? "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins)."
+						  : "Use a column of numbers.");
+}
+
 /* The name of a column that numbers are declared of. */
 static const char *
 number_argument(const translation *t, int number)
@@ -558,11 +631,8 @@ number_argument(const translation *t, int number)
 	if (column < 0)
 		pe_refuse_translation(psprintf("aggregate %s of an expression", t->name),
 							  "Use the column alone; what is added to it or multiplied can be applied to the answer.");
-	if (!t->sight->declared->attribute[column].numbers)
-		pe_refuse_translation(psprintf("aggregate %s of anything but a number with declared bounds", t->name),
-							  pe_type_is_number(exprType(argument(t, number)))
-							  ? "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins)."
-							  : "Use a column of numbers.");
+	if (!pe_sight_has_numbers(t->sight, column))
+		refuse_number(t, number);
 	return quote_identifier(t->sight->declared->attribute[column].name);
 }
 
@@ -638,8 +708,7 @@ tell_distinct(const char *name)
 	static bool is_told = false;
 
 	if (!is_told)
-		ereport(NOTICE,
-				(errmsg("count(DISTINCT %s) counts the values that occur, with noise, and is charged",
+		pe_notice((errmsg("count(DISTINCT %s) counts the values that occur, with noise, and is charged",
 						quote_identifier(name)),
 				 errdetail("In earlier versions it was the number of declared values, which dp.attributes shows, "
 						   "free.")));
@@ -651,8 +720,7 @@ static void
 use_open(translation *t, const pe_public_open *column)
 {
 	if (pe_open_text_bytes(column) > PE_KEY_MOST)
-		ereport(NOTICE,
-				(errmsg("count(DISTINCT %s) does not count values longer than %d bytes",
+		pe_notice((errmsg("count(DISTINCT %s) does not count values longer than %d bytes",
 						quote_identifier(column->name), PE_KEY_MOST)));
 	use(t, psprintf("count(distinct %s)", quoted_for_distinct(column->name)), false);
 }
@@ -962,6 +1030,8 @@ quantile_argument(const translation *t)
 {
 	const char *name = number_argument(t, 0);
 
+	if (!t->sight->declared->attribute[pe_sight_column(t->sight, argument(t, 0))].numbers)
+		refuse_number(t, 0);
 	if (t->sight->of_cube && !t->wanted->proposed)
 		pe_refuse_translation("a quantile over a cube",
 							  "A cube has counts and sums. Ask the dataset, by dp.expose of it.");
@@ -1181,11 +1251,12 @@ check_open(const translation *t)
 }
 
 pe_target_of_select *
-pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted)
+pe_target_of_aggregate(pe_sight *s, const pe_condition *where, pe_condition *rows, const Aggref *aggregate,
+					   pe_wanted *wanted)
 {
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
 	translation t = {s, wanted, where, aggregate, function->name,
-					 pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
+					 rows, palloc0(sizeof(pe_target_of_select))};
 	const known_aggregate *known = function->builtin ? find_of_postgres(t.name)
 		: is_of_own(function) ? find_known(of_own, lengthof(of_own), t.name) : NULL;
 
@@ -1193,7 +1264,9 @@ pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *agg
 		refuse_aggregate(&t);
 	check_form(&t);
 	if (aggregate->aggfilter != NULL)
-		t.filter = pe_condition_of(s, (Node *) aggregate->aggfilter, PE_IS_TRUE, where, "a test in FILTER");
+		t.filter = pe_condition_and(s, rows, pe_condition_of(s, (Node *) aggregate->aggfilter, PE_IS_TRUE,
+															 pe_condition_and(s, (pe_condition *) where, rows),
+															 "a test in FILTER"));
 	if (!is_possible(s, where, t.filter))
 		t.filter = pe_condition_never();
 	t.target->kind = PE_TARGET_SUM;

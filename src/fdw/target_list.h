@@ -35,6 +35,7 @@ typedef enum pe_target_kind
 {
 	PE_TARGET_GROUP,			/* an expression of GROUP BY */
 	PE_TARGET_KEY,				/* the same, of an open column (open_keys.h) */
+	PE_TARGET_TESTED,			/* the same, that conditions decide (tested_groups.h) */
 	PE_TARGET_GROUPING,			/* GROUPING() */
 	PE_TARGET_SUM,				/* of terms */
 	PE_TARGET_MEAN,				/* a sum of terms, divided by another one */
@@ -52,6 +53,7 @@ typedef struct pe_target_of_select
 {
 	pe_target_kind kind;
 	pe_figure	figure;
+	int			tested;			/* of rows in which group of tested_groups.h; 0 without them */
 	Oid			type;			/* of the result */
 	int32		typmod;
 	List	   *terms;			/* pe_summand *; none: 0 */
@@ -69,8 +71,8 @@ typedef struct pe_target_of_select
 	List	   *elements;		/* pe_target_of_select *, of those that are not NULL */
 } pe_target_of_select;
 
-/* The target of an aggregate; 0A000 if there is none. */
-extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where,
+/* The target of an aggregate of some of the rows that WHERE leaves; 0A000 if there is none. */
+extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where, pe_condition *rows,
 												   const Aggref *aggregate, pe_wanted *wanted);
 
 /* Whether an aggregate counts units, or values. */

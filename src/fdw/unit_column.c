@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/notices.h"
 #include "fdw/sql_text.h"
 #include "fdw/unit_column.h"
 
@@ -34,8 +35,7 @@ tell_absent(pe_sight *s)
 {
 	if (s->declared->unit_is_there || pe_sight_is_told(s, "absent units"))
 		return;
-	ereport(NOTICE,
-			(errmsg("a test for NULL of \"%s\", the unit of privacy, is true for no row that counts",
+	pe_notice((errmsg("a test for NULL of \"%s\", the unit of privacy, is true for no row that counts",
 					s->declared->unit),
 			 errdetail("Rows without a unit do not count.")));
 }

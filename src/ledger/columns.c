@@ -181,14 +181,37 @@ names_of_columns(Oid relation, int *count)
 	return names;
 }
 
+/* The only column whose name in double quotes is cut to this one by type name, which has room for 63 bytes; or NULL. */
+static char *
+column_cut_short(Oid relation, const char *name)
+{
+	int			count;
+	char	  **names = names_of_columns(relation, &count);
+	size_t		size = strlen(name) - 1;	/* without the quote in front */
+	char	   *found = NULL;
+
+	for (int i = 0; i < count; i++)
+		if (strncmp(names[i], name + 1, size) == 0 && strlen(names[i]) + 2 >= NAMEDATALEN)
+		{
+			if (found != NULL)
+				return NULL;
+			found = names[i];
+		}
+	return found;
+}
+
 char *
 pe_column_as_given(Oid relation, const char *name)
 {
 	char		unquoted[PE_NAME_SIZE];
+	char	   *cut;
 
 	if (get_attnum(relation, name) == InvalidAttrNumber && pe_text_unquote(name, unquoted) &&
 		get_attnum(relation, unquoted) != InvalidAttrNumber)
 		return pstrdup(unquoted);
+	if (name[0] == '"' && get_attnum(relation, name) == InvalidAttrNumber &&
+		(cut = column_cut_short(relation, name)) != NULL)
+		return cut;
 	return pstrdup(name);
 }
 
@@ -911,8 +934,15 @@ pe_columns_check_product(const pe_domain *domain)
 void
 pe_column_bounds(const pe_column *column, double *lower, double *upper)
 {
-	*lower = pe_number_of_text(column->type, column->points[0]);
-	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+	*lower = INFINITY;
+	*upper = -INFINITY;
+	for (int32 i = 0; i < column->domain.points; i++)	/* levels have any order */
+	{
+		double		number = pe_number_of_text(column->type, column->points[i]);
+
+		*lower = fmin(*lower, number);
+		*upper = fmax(*upper, number);
+	}
 	if (column->domain.open && *lower < *upper)
 		*upper = nextafter(*upper, *lower);
 }

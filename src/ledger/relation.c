@@ -516,9 +516,10 @@ pe_relation_is_key(Oid relation, const char *column)
 
 /* Names like those of persons come first, then columns of foreign keys: they point at something for sure. */
 List *
-pe_relation_pointers(Oid relation, const char *key)
+pe_relation_pointers(Oid relation, const char *key, bool *person)
 {
-	static pe_statement find = {NULL, "SELECT a.attname::text, f.is_foreign_key FROM pg_catalog.pg_attribute a, "
+	static pe_statement find = {NULL, "SELECT a.attname::text, (a.attname ~* " PERSONS ")::text "
+		"FROM pg_catalog.pg_attribute a, "
 		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid "
 		"AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
 		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND (f.is_foreign_key "
@@ -529,6 +530,7 @@ pe_relation_pointers(Oid relation, const char *key)
 	MemoryContext here = CurrentMemoryContext;
 	List	   *pointers = NIL;
 	List	   *names = NIL;
+	List	   *persons = NIL;
 	uint64		rows;
 	ListCell   *cell;
 	pe_access	access;
@@ -537,12 +539,19 @@ pe_relation_pointers(Oid relation, const char *key)
 	rows = pe_access_read(&find, values, NULL);
 	MemoryContextSwitchTo(here);
 	for (uint64 row = 0; row < rows; row++)
+	{
 		names = lappend(names, pe_access_text(row, 1));
+		persons = lappend(persons, pe_access_text(row, 2));
+	}
 	pe_access_end(&access);
+	*person = false;
 	foreach(cell, names)
 		if (pe_type_is_unit(getBaseType(get_atttype(relation, get_attnum(relation, lfirst(cell))))) &&
 			!pe_relation_is_key(relation, lfirst(cell)))
+		{
+			*person |= pointers == NIL && strcmp(list_nth(persons, foreach_current_index(cell)), "true") == 0;
 			pointers = lappend(pointers, lfirst(cell));
+		}
 	return pointers;
 }
 

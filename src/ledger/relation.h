@@ -69,9 +69,9 @@ extern bool pe_relation_is_key(Oid relation, const char *column);
  * The names of columns that may say whose a row is: those of foreign keys, and
  * such as are called an id, which can be the unit and are no key by themselves.
  * With a key that was taken for the unit: those with names like persons', if
- * its own name is none. By the catalog alone.
+ * its own name is none. By the catalog alone.  person: the first one has a name like a person's.
  */
-extern List *pe_relation_pointers(Oid relation, const char *key);
+extern List *pe_relation_pointers(Oid relation, const char *key, bool *person);
 
 /* Whether row level security is on. */
 extern bool pe_relation_has_policies(Oid relation);

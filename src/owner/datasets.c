@@ -155,13 +155,14 @@ static void
 tell_unit(const pe_dataset *declared, bool max_rows_given)
 {
 	bool		is_key = declared->unit != NULL && pe_relation_is_key(declared->relation, declared->unit);
+	bool		person = false;
 	List	   *names = declared->unit == NULL || is_key
-		? pe_relation_pointers(declared->relation, declared->unit) : NIL;
+		? pe_relation_pointers(declared->relation, declared->unit, &person) : NIL;
 
 	if (names != NIL)
 		ereport(NOTICE,
 				(errmsg("each row is protected by itself; if a person has several rows, give unit => %s",
-						quote_literal_cstr(linitial(names))),
+						person ? quote_literal_cstr(linitial(names)) : "the column that says whose a row is"),
 				 errdetail("Several rows of table \"%s\" may have the same value of %s.",
 						   get_rel_name(declared->relation), list_of_names(names)),
 				 errhint("The unit is the column that says whose a row is; max_rows says how many rows of each count. "

@@ -163,18 +163,55 @@ find_compared(void *context, const pe_compared_text *given, pe_declared *found, 
 	return true;
 }
 
-static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, NULL, false};
+/* Patterns of "url", an attribute each; there are two at most, so that a text has few of them. */
+#define PATTERNS 2
+static char patterns[PATTERNS][2 + PE_PATTERN_TEXT];
+static int	pattern_count;
+
+static bool
+find_matched(void *context, const char *name, const pe_literal *given, bool folded, pe_declared *found,
+			 const char **canonical, pe_text_error *error)
+{
+	pe_pattern	pattern;
+	char		text[2 + PE_PATTERN_TEXT] = {folded ? 'i' : 'l'};
+	int			at = 0;
+
+	(void) context;
+	if (strcmp(name, "url") != 0 || given->kind != PE_LITERAL_STRING)
+		return refuse_compared(error, "not matched");
+	if (pe_pattern_read(&pattern, given->text, strlen(given->text), PE_PATTERN_CHARACTERS | (folded ? PE_PATTERN_FOLDED : 0)) != PE_PATTERN_OK)
+		return refuse_compared(error, "no pattern");
+	pe_pattern_write(&pattern, text + 1);
+	while (at < pattern_count && strcmp(patterns[at], text) != 0)
+		at++;
+	if (at == PATTERNS || kept_size + 2 * PE_PATTERN_TEXT + 3 > sizeof(kept))
+		return refuse_compared(error, "too many patterns");
+	if (at == pattern_count)
+	{
+		strcpy(patterns[pattern_count++], text);
+		pe_free(domain.attribute[4 + at].point);
+		pe_free(domain.attribute[4 + at].pattern);
+		domain.attribute[4 + at] = pe_attribute_matches(&pattern);
+	}
+	*canonical = quoted(text + 1);
+	*found = (pe_declared) {.number = 4 + at, .domain = &domain.attribute[4 + at]};
+	return true;
+}
+
+static const pe_literal_source source = {NULL, find_attribute, read_literal, find_compared, find_matched, false};
 
 static void
 check_same(const pe_predicate *one, const pe_predicate *other)
 {
-	int32_t		at[4];
+	int32_t		at[4 + PATTERNS];
 
 	for (at[0] = 0; at[0] < pe_attribute_cells(&domain.attribute[0]); at[0]++)
 		for (at[1] = 0; at[1] < pe_attribute_cells(&domain.attribute[1]); at[1]++)
 			for (at[2] = 0; at[2] < pe_attribute_cells(&domain.attribute[2]); at[2]++)
 				for (at[3] = 0; at[3] < PE_COMPARED_CELLS; at[3]++)
-					demand(pe_predicate_selects(one, at) == pe_predicate_selects(other, at), "two readings select other cells");
+					for (at[4] = 0; at[4] < 3; at[4]++)
+						for (at[5] = 0; at[5] < 3; at[5]++)
+							demand(pe_predicate_selects(one, at) == pe_predicate_selects(other, at), "two readings select other cells");
 }
 
 /* Bytes of a selection that was read: the same bytes again. */
@@ -233,6 +270,7 @@ check_text(const char *text)
 	pe_text_error error;
 
 	kept_size = 0;
+	pattern_count = 0;
 	if (pe_predicate_parse(text, &source, &predicate, &error))
 	{
 		check_accepted(&predicate);
@@ -246,9 +284,14 @@ check_text(const char *text)
 static void
 prepare(void)
 {
+	pe_pattern	all;
+
 	for (int a = 0; a < 3; a++)
 		demand(pe_attribute_prepare(&domain.attribute[a]) == PE_DOMAIN_OK, "the attributes");
-	domain.watched = 2;
+	demand(pe_pattern_read(&all, "%", 1, 0) == PE_PATTERN_OK, "a pattern");
+	for (int a = 4; a < 4 + PATTERNS; a++)
+		domain.attribute[a] = pe_attribute_matches(&all);
+	domain.watched = 2 + PATTERNS;
 	domain.attribute[3] = pe_attribute_compares(&(pe_comparison) {.how = PE_COMPARE_WHOLE, .left = 2, .right = -3, .more = 7});
 	demand(pe_domain_prepare(&domain) == PE_DOMAIN_OK, "the domain");
 }

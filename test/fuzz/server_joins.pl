@@ -41,16 +41,18 @@ sub shuffled { my @all = @_; return map { splice @all, int rand @all, 1 } 1 .. @
 
 # columns that are no keys: name, type, and the values; of those with lower and upper bounds sums are asked
 my %values = (country => [qw(AT DE FR)], name => [qw(x y z)], tier => [ 0 .. 2 ], status => [qw(open paid)], month => [qw(jan feb mar)], category => [qw(books food toys)],
-	brand => [ 1 .. 3 ], colour => [qw(red blue)], nname => [qw(A B C D)], rname => [qw(N S)], qty => [ 1 .. 5 ], secs => [ 0 .. 4 ], stock => [ 0 .. 3 ]);
-my %is_text = map { $_ => 1 } qw(country name status month category colour nname rname);
+	note => [ 'ab', 'a_b', 'b%c', 'AB', '' ], brand => [ 1 .. 3 ], colour => [qw(red blue)], nname => [qw(A B C D)], rname => [qw(N S)], qty => [ 1 .. 5 ], secs => [ 0 .. 4 ], stock => [ 0 .. 3 ]);
+my %is_text = map { $_ => 1 } qw(note country name status month category colour nname rname);
 my %is_sum = map { $_ => 1 } qw(qty secs);
+# nobody lists their values: they are in tests alone
+my %is_open = (note => 1);
 my %table = (
-	customers => { keys => [qw(cust nation)], columns => [qw(country tier name)] },
+	customers => { keys => [qw(cust nation)], columns => [qw(country tier name note)] },
 	profiles => { keys => [qw(cust)], columns => [qw(colour tier)] },
 	orders => { keys => [qw(ord cust placed sent)], columns => [qw(status name)] },
 	lines => { keys => [qw(ord prod sup)], columns => [qw(qty tier)] },
 	visits => { keys => [qw(cust prod day)], columns => [qw(secs status)] },
-	products => { keys => [qw(prod)], columns => [qw(category name brand)], public => 1 },
+	products => { keys => [qw(prod)], columns => [qw(category name brand note)], public => 1 },
 	suppliers => { keys => [qw(sup nation)], columns => [qw(name)], public => 1 },
 	offers => { keys => [qw(prod sup)], columns => [qw(stock)], public => 1 },
 	dates => { keys => [qw(day)], columns => [qw(month)], public => 1 },
@@ -222,8 +224,9 @@ sub range_of
 {
 	my ($c) = @_;
 
-	return ", $values{$c}[0], " . ($values{$c}[-1] + 1) . ', bins => ' . @{ $values{$c} } . ", last => 'open'" if $is_sum{$c};
-	return ", '{" . join(',', exists $limit{$c} ? (1 .. 45, 77) : @{ $values{$c} }) . "}'";
+	return ', open => true' if $is_open{$c};
+	return ", $values{$c}[0], " . ($values{$c}[-1] + 1) . ', bins => ' . @{ $values{$c} } . ", last => 'open', nulls => 'cell'" if $is_sum{$c};
+	return ", '{" . join(',', exists $limit{$c} ? (1 .. 45, 77) : @{ $values{$c} }) . "}', nulls => 'cell'";
 }
 
 sub make_dataset
@@ -244,7 +247,7 @@ sub make_dataset
 			next if chance(0.1) || $c eq 'cust';
 			push @outputs, "$node->{alias}.$c AS $node->{alias}_$c";
 			next if chance(0.04);
-			push @declared, "SELECT dp.add_attribute('$name', '$node->{alias}_$c'" . range_of($c) . ", nulls => 'cell');";
+			push @declared, "SELECT dp.add_attribute('$name', '$node->{alias}_$c'" . range_of($c) . ');';
 		}
 	}
 	my $from = "$nodes[0]{table} $nodes[0]{alias}";
@@ -281,6 +284,9 @@ sub test
 	return 'NOT (' . test($nodes, $depth - 1) . ')' if $depth > 0 && chance(0.07);
 	return "$sql " . any('=', '<>', '=', '<', '>=') . " $other->{sql}" if $other && $other->{sql} ne $sql && chance(0.05);
 	my $v = literal($name);
+	my $like = any('LIKE', 'NOT LIKE', 'COLLATE "C" ILIKE') . ' ' . any(q{'a%'}, q{'%b'}, q{'a\\_b'}, q{'a_b'}, q{'%'}, q{''}, q{'%\\%%'}, q{'%b%'});
+
+	return any("$sql $like", "$sql $like", "($sql $like) IS NOT TRUE", "($sql $like OR $sql IS NULL)", "$sql = $v", "$sql IN ($v, " . literal($name) . ')', "$sql IS NOT NULL", "$sql IS DISTINCT FROM $v") if $is_open{$name};
 	return any("$sql = $v", "$sql = $v", "$sql <> $v", "$sql IN ($v, " . literal($name) . ')', "$sql IS NULL", "$sql IS NOT NULL", "$sql IS DISTINCT FROM $v", "coalesce($sql, $v) = $v", "$sql > $v", "$sql <= $v", "$sql NOT IN ($v)",
 		"CASE WHEN $sql = $v THEN true ELSE $sql IS NULL END", "($sql = $v) IS NOT TRUE", "nullif($sql, $v) IS NULL", "($sql IS NULL OR $sql = $v)");
 }
@@ -415,7 +421,7 @@ sub statement
 	push @where, "$nodes[0]{alias}." . any(@{ $table{ $nodes[0]{table} }{keys} }) . any(' = 3', ' IS NOT NULL', ' IS NULL') if chance(0.03);
 	my $rest = " FROM $from" . (@where ? ' WHERE ' . join(' AND ', shuffled(@where)) : '');
 	my $with = @ctes ? 'WITH ' . join(', ', @ctes) . ' ' : '';
-	my @by = grep { defined } map { (column(\@shown, sub { !$is_sum{ $_[0] } }) // {})->{sql} } 1 .. any(0, 0, 1, 1, 1, 2);
+	my @by = grep { defined } map { (column(\@shown, sub { !$is_sum{ $_[0] } && !$is_open{ $_[0] } }) // {})->{sql} } 1 .. any(0, 0, 1, 1, 1, 2);
 	my %once;
 
 	# by a key, which may be the unit
@@ -638,7 +644,7 @@ sub try_hint
 			my ($base) = grep { $c =~ /(?:^|_)$_(?:_\d+)?$/ } sort(keys %values, keys %limit);
 
 			next if !defined $base || $c eq 'cust';
-			ask('curator', "SELECT dp.add_attribute('$name', '$c'" . range_of($base) . ", nulls => 'cell');");
+			ask('curator', "SELECT dp.add_attribute('$name', '$c'" . range_of($base) . ');');
 		}
 		ask('curator', "GRANT USAGE, CREATE ON SCHEMA hinted TO ann; SET search_path = base;");
 		my $exposed = result(ask('ann', "SELECT dp.expose_tables('$name', 'hinted'); SET search_path = hinted;"));

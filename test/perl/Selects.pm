@@ -267,6 +267,7 @@ sub group
 		'age / 10 * 10', 'age / 5', 'age >= 50', 'amt >= 50', 'floor(fl)', 'fl < 2', "CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'old' END", 'width_bucket(fl, 0, 4, 4)') if $kind < 0.6;
 	return any("reg || chan", "reg || '/' || ok", "coalesce(chan, reg)", 'lv + ok::int', "CASE WHEN ok THEN reg ELSE chan END", 'ok AND age >= 50', 'concat(reg, mood)') if $kind < 0.68;
 	return any('1 + 1', "'all'::text", 'current_date - current_date') if $kind < 0.7;
+	return any('age < sc', 'lv = age', 'sc <= lv', '(age > 2 * sc)::int', "CASE WHEN age < sc THEN 'less' WHEN ok THEN reg ELSE 'more' END", 'day = ts::date', 'age < sc AND ok', 'coalesce(lv = sc, false)', "CASE WHEN lv < sc THEN mood END") if $kind < 0.75;
 	my $e = expression(any(qw(int text bool date)), any(@columns), 1 + int rand 2);
 	return $e =~ /^(chan|lv|age|sc)$/ ? "{$e}" : $e;
 }

@@ -28,3 +28,7 @@ SELECT channel, count(*) FILTER (WHERE delivered = ordered) AS same_day FROM sal
 SELECT category, sum(price * quantity) / sum(quantity) AS price_per_piece FROM sales GROUP BY category ORDER BY category;
 SELECT country, avg(price - price * discount) AS paid FROM sales GROUP BY country ORDER BY country;
 SELECT country, sum(price * quantity) FILTER (WHERE NOT refunded) AS kept FROM sales GROUP BY country ORDER BY country;
+SELECT CASE WHEN delivered > ordered + 7 THEN 'late' ELSE 'on time' END AS delivery, count(*), avg(price) FROM sales GROUP BY 1 ORDER BY 1;
+SELECT delivered - ordered > 7 AS late, channel, count(*), sum(quantity) FROM sales GROUP BY ROLLUP (1, 2) ORDER BY 1, 2;
+SELECT country, sum(price * CASE WHEN refunded THEN 0 ELSE quantity END) AS kept FROM sales GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN refunded AND channel = 'web' THEN 'web' WHEN refunded THEN 'other' ELSE 'none' END AS refund, avg(price), stddev(quantity) FROM sales GROUP BY 1 ORDER BY 1;

@@ -28,3 +28,5 @@ SELECT count(*) FROM stays WHERE discharged = admitted;
 SELECT ward, avg(systolic - diastolic) AS pulse_pressure FROM stays GROUP BY ward ORDER BY ward;
 SELECT count(*) AS n, sum(days) AS days, sum(days * cost) AS weighted FROM stays WHERE insurance = 'private';
 SELECT sex, count(*) FILTER (WHERE systolic > diastolic * 2) AS wide FROM stays GROUP BY sex ORDER BY sex;
+SELECT systolic > 2 * diastolic AS wide, count(*), avg(age) FROM stays GROUP BY 1 ORDER BY 1;
+SELECT ward, CASE WHEN systolic > 2 * diastolic THEN 'wide' WHEN systolic > diastolic + 40 THEN 'normal' ELSE 'narrow' END AS pressure, count(*) FROM stays GROUP BY 1, 2 ORDER BY 1, 2;
