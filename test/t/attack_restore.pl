@@ -8,6 +8,7 @@ use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use POSIX ();
 use PgEpsilon;
 
 my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.001)};
@@ -256,6 +257,20 @@ rmdir "$anchor.lock" or die "rmdir: $!";
 charged($node, 'written again');
 unlink $anchor or die "unlink: $!";
 charged($node, 'a file that is gone is made anew, and remembers nothing');
+
+# a pipe would hold the worker for ever
+my $kept = slurp_file($anchor);
+unlink $anchor or die "unlink: $!";
+POSIX::mkfifo($anchor, 0600) or die "mkfifo: $!";
+unusable('a pipe', qr/"\S*anchor" is not a regular file.*HINT:  While pg_epsilon\.anchor_file cannot be read/s);
+unlink $anchor or die "unlink: $!";
+append_to_file($anchor, $kept);
+POSIX::mkfifo("$anchor.new", 0600) or die "mkfifo: $!";
+($status, $out, $err) = ask($node, 'ann', $fresh);
+is(sqlstate($err), '58030', 'a pipe in the place of the new file: an error');
+like($err, qr/DETAIL:  The request was charged/, 'a pipe in the place of the new file: it says that the request was charged');
+unlink "$anchor.new" or die "unlink: $!";
+charged($node, 'no pipe any more');
 
 # ---- The setting ----
 
