@@ -262,6 +262,7 @@ pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head,
 
 	if (RecoveryInProgress())
 		return NULL;
+	pe_settings_check_anchor();
 	if (pe_anchor_file[0] != '\0')
 		fault = file_fault(dataset_id, relation, charges, head);
 	if (fault == NULL && pe_anchor_command[0] != '\0')
@@ -361,6 +362,7 @@ pe_anchor_advance(const pe_anchor_link *link, int count)
 
 	if ((pe_anchor_file[0] == '\0' && pe_anchor_command[0] == '\0') || count == 0)
 		return;
+	pe_settings_check_anchor();
 	/* a transaction closes files and frees memory, after an error too */
 	if (own)
 		StartTransactionCommand();
@@ -389,6 +391,7 @@ pe_anchor_reach(const pe_anchor_link *link)
 {
 	if (RecoveryInProgress())
 		return;
+	pe_settings_check_anchor();
 	if (pe_anchor_file[0] != '\0')
 		reach_in_file(link);
 	if (pe_anchor_command[0] != '\0')

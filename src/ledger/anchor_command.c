@@ -246,6 +246,7 @@ run_command(const char *verb, const StringInfoData *input, StringInfo output, in
 	process		p = {.to = -1, .from = -1, .input = -1, .output = -1};
 	volatile int code = 0;
 
+	pe_settings_check_anchor();
 	initStringInfo(output);
 	PG_TRY();
 	{

@@ -13,6 +13,9 @@ extern int	pe_strategy_cache;	/* kB */
 extern char *pe_anchor_file;	/* empty: none */
 extern char *pe_anchor_command; /* empty: none */
 
+/* 58030 if an anchor cannot be what is written: what has one by its configuration must not go on without it. */
+extern void pe_settings_check_anchor(void);
+
 /* Of plain SELECT. */
 #define PE_SELECT_EPSILON_MAX 1000
 extern double pe_select_epsilon;	/* what one costs; 0: not set */

@@ -98,6 +98,12 @@ for my $set (q{SET pg_epsilon.anchor_command = ''}, q{ALTER ROLE ann SET pg_epsi
 	my ($status, $rows, $error) = ask($node, 'ann', "$paid; $set");
 	isnt($status, 0, "an analyst: $set");
 }
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'anchor get'");
+$node->reload;
+worker_gone($node);
+like(refused($node, 'ann', $fresh, '58030', 'a relative path in postgresql.conf'), qr/invalid value for parameter "pg_epsilon.anchor_command": "anchor get".*DETAIL:  It must begin with an absolute path/s,
+	'a relative path in postgresql.conf: the reason');
+is(ask_ok($node, 'ann', $paid), $answer, 'a relative path in postgresql.conf: what was paid is answered');
 worker_gone($node);
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command};touch $outside/shell'");
 $node->reload;

@@ -298,6 +298,32 @@ anchored($node, 'nor before the library is loaded');
 ($status, $out, $err) = ask($node, 'ann', q{ALTER ROLE ann SET pg_epsilon.anchor_file = ''});
 isnt(sqlstate($err), '', 'nor for her sessions');
 
+# written into postgresql.conf it is not dropped, which would leave the server without an anchor: nothing is charged
+my $preloads = $node->safe_psql('postgres', 'SHOW shared_preload_libraries') =~ /pg_epsilon/;
+for my $restarts (0, 1)
+{
+	my $how = $restarts ? 'at a start' : 'at a reload';
+
+	for my $value ('anchor', $node->data_dir . '/anchor')
+	{
+		my $offset = -s $node->logfile;
+
+		$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$value'");
+		$restarts ? $node->restart : $node->reload;
+		worker_gone($node);
+		unusable("$value, $how", qr/invalid value for parameter "pg_epsilon\.anchor_file": "\Q$value\E".*DETAIL:  It must .*HINT:  As long as it is so nothing is charged/s);
+		like(slurp_file($node->logfile, $offset), qr/(?:LOG|WARNING):  (?:22023: )?invalid value for parameter "pg_epsilon\.anchor_file"/, "$value, $how: a line of the log")
+		  if $preloads;
+		ok(!-e $node->data_dir . '/anchor', "$value, $how: no file");
+	}
+	like($node->safe_psql('postgres', q{SELECT error FROM pg_file_settings WHERE name = 'pg_epsilon.anchor_file'}), qr/could not be applied/, "$how: pg_file_settings")
+	  if $preloads;
+	$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$anchor'");
+	$node->reload;
+	worker_gone($node);
+	charged($node, "$how: the setting is mended");
+}
+
 # ---- Two databases, one file ----
 
 $node->safe_psql('postgres', 'CREATE DATABASE second');
