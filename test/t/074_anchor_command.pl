@@ -118,6 +118,22 @@ worker_gone($node);
 ask_ok($node, 'ann', $fresh);
 keeper_calls($keeper);
 
+# files that the worker has open are not the command's
+my $descriptors = "$outside/descriptors";
+append_to_file("$outside/looks", "#!/bin/sh\nls /dev/fd > $descriptors\nexec $keeper->{command} \"\$@\"\n");
+chmod 0700, "$outside/looks" or die "chmod: $!";
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$outside/looks'");
+$node->reload;
+worker_gone($node);
+ask_ok($node, 'ann', $fresh);
+# ls opens its directory
+is(join(' ', grep { $_ > 3 } split /\n/, slurp_file($descriptors)), '', 'the command has no descriptor of the worker');
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command}'");
+$node->reload;
+worker_gone($node);
+ask_ok($node, 'ann', $fresh);
+keeper_calls($keeper);
+
 # ---- Promotions ----
 
 my $second = follower($node, 'second');
