@@ -38,27 +38,43 @@ sub no_log
 	exit 2;
 }
 
-# The records of a CSV file as COPY writes it: fields may be quoted, and hold line breaks and doubled quotes.
+# The next field: in quotes it may hold line breaks and doubled quotes.  Read piece by piece, since a repeated group of a
+# pattern ends at 65,534 repetitions.
+sub read_field
+{
+	my ($text) = @_;
+	my $field = '';
+
+	return $$text =~ /\G([^",\r\n]*)/gc ? $1 : '' unless $$text =~ /\G"/gc;
+	while ($$text =~ /\G([^"]*)"/gc)
+	{
+		$field .= $1;
+		return $field unless $$text =~ /\G"/gc;
+		$field .= '"';
+	}
+	no_log('no CSV: a quote is not closed');
+}
+
+# The records of a CSV file as COPY writes it.  Editors may have added a BOM, CR, and empty lines at its end.
 sub read_csv
 {
-	my ($file) = @_;
 	my (@records, @fields);
 
-	open(my $in, '<:raw', $file) or no_log($!);
+	open(my $in, '<:raw', $_[0]) or no_log($!);
 	local $/;
-	my $text = <$in>;
-	while ($text =~ /\G(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\z)/gc)
+	my $text = <$in> // '';
+	no_log('it is in UTF-16, and must be in UTF-8') if $text =~ /^(?:\xFF\xFE|\xFE\xFF)/;
+	$text =~ s/^\xEF\xBB\xBF//;
+	$text =~ s/[\r\n]+\z//;
+	pos($text) = 0;
+	for (;;)
 	{
-		my ($quoted, $plain, $end) = ($1, $2, $3);
-
-		last if $end eq '' && !@fields && ($quoted // $plain) eq '';    # after the last line break
-		push @fields, defined $quoted ? $quoted =~ s/""/"/gr : $plain;
-		next if $end eq ',';
-		push @records, [@fields];
-		@fields = ();
-		last if $end eq '';
+		push @fields, read_field(\$text);
+		next if $text =~ /\G,/gc;
+		push @records, [ splice(@fields) ];
+		last if pos($text) == length $text;
+		no_log('no CSV: record ' . @records . ' has something behind a quote') unless $text =~ /\G(?:\r\n?|\n)/gc;
 	}
-	no_log('no CSV') if (pos($text) // 0) < length $text;
 	return @records;
 }
 
@@ -92,6 +108,7 @@ sub check_content
 my @records = read_csv($ARGV[0]);
 no_log("its first line is not @COLUMNS") unless @records && join(' ', @{ $records[0] }) eq "@COLUMNS";
 shift @records;
+no_log('it has no lines') unless @records;
 
 my %seen = (charge => 0, act => 0);
 my $spent = Math::BigInt->new(0);
@@ -108,7 +125,9 @@ for my $record (@records)
 	found($place, "$kind " . ($seen{$kind} + 1) . " is expected, and $number is there") if $number ne $seen{$kind} + 1;
 	$seen{$kind}++;
 	my $said = check_content($place, $kind, $number, $content, \%seen);
-	$spent += $said->{cap_rho} // $said->{cap_epsilon} // 0 if $kind eq 'charge';
+	my $cost = $said->{cap_rho} // $said->{cap_epsilon} // 0;
+	found($place, 'its cost is no whole number') unless $cost =~ /^\d+\z/;
+	$spent += $cost if $kind eq 'charge' && $cost =~ /^\d+\z/;
 
 	# from the lines as they are: so every line after a changed one is found, too
 	$head = sha256_hex(pack('H*', $head) . $content);
@@ -124,7 +143,6 @@ for my $record (@records)
 }
 push @missed, "line $_: it was noted, and is missing" for sort { $a <=> $b } grep { $_ > $place } keys %expect;
 unshift @findings, @missed;
-
 print "$_\n" for @findings > 10 ? (@findings[ 0 .. 9 ], '...') : @findings;
 print "$seen{charge} charges, $seen{act} acts, ", $spent, "e-9 of the cap\n";
 print "head $place:$head\n";

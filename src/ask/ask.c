@@ -39,6 +39,7 @@ pe_ask_prepare(pe_call *call)
 {
 	PE_ACTIVE();
 	prepare(call);
+	call->memory = pe_activity_computed();
 	PE_END_ACTIVE();
 }
 
@@ -80,7 +81,8 @@ void
 pe_ask(pe_call *call)
 {
 	PE_ACTIVE();
-	pe_activity_dataset(call->asked->dataset->id);
+	pe_asked_show(call->asked);
+	pe_activity_memory(call->memory);
 	ask(call);
 	PE_END_ACTIVE();
 }

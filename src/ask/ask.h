@@ -51,6 +51,7 @@ struct pe_call
 	pe_asked   *asked;
 	bool		replay;			/* of a quote or a rehearsal: the budget has paid for this very request */
 	bool		known;			/* likewise: or for another, which answers it */
+	size_t		memory;			/* bytes, as it was prepared with */
 	pe_charge_reply reply;
 };
 

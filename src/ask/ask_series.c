@@ -706,7 +706,7 @@ pe_serial_measure(pe_serial *s, int period)
 	pe_charge_reply reply = {0};
 
 	PE_ACTIVE();
-	pe_activity_dataset(s->asked->dataset->id);
+	pe_asked_show(s->asked);
 	measure_undone(s, period, &reply);
 	PE_END_ACTIVE();
 	tell_cost(s, &reply);

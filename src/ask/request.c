@@ -16,6 +16,7 @@
 #include "ledger/chain.h"
 #include "ledger/columns.h"
 #include "ledger/example.h"
+#include "ledger/relation.h"
 #include "server/access.h"
 #include "server/activity.h"
 #include "server/settings.h"
@@ -58,11 +59,17 @@ pe_refuse_rehearsal(const char *what, const char *hint)
 }
 
 void
+pe_asked_show(const pe_asked *asked)
+{
+	pe_activity_dataset(asked->dataset->id, pe_relation_owner(asked->dataset->relation));
+}
+
+void
 pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
-	pe_activity_dataset(asked->dataset->id);
+	pe_asked_show(asked);
 	if (request->declared == 0)	/* what was paid is read without the table */
 	{
 		pe_dataset_check_there(asked->dataset);

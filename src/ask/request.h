@@ -110,6 +110,9 @@ typedef struct pe_asked
  * a rehearsal do not.
  */
 extern void pe_asked_open(pe_asked *asked, const pe_request *request);
+
+/* Notes for operators that the request that runs is one on its dataset (server/activity.h). */
+extern void pe_asked_show(const pe_asked *asked);
 extern void pe_asked_choose_budget(pe_asked *asked, bool needs_budget);
 
 /* Whether the example answers, and nothing is charged. */

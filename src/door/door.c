@@ -802,27 +802,52 @@ report_storage(const door *d, const ErrorData *error)
 	ereport(ERROR,
 			(errcode(error->sqlerrcode),
 			 errmsg("the server could not read the rows of dataset \"%s\"", d->visit->dataset->name),
-			 errdetail("What was charged stays charged; no answer was stored."),
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
+/* What became of a charge that an error followed. */
+static const char *
+fate_of(const pe_charge_reply *reply)
+{
+	if (reply->release_id != 0)
+		return "and its answer is stored: to ask again is free.";
+	if (!reply->unsent)
+		return "and its answer may be stored: to ask again is free if it is.";
+	return "and no answer was stored: to ask again is charged again.";
+}
+
 /*
- * A cancel, say, after the charge: says that it stands, and leaves out the extension's own statement.  It depends on
- * no row: the number of the charge and the name of the dataset are the asker's to see before any row is read.
+ * An error after the charge, a cancel or a full disk, say: says that it stands, and leaves out the extension's own
+ * statement.  It depends on no row: the number of the charge and the name of the dataset are the asker's to see before
+ * any row is read.
  */
 static void
-tell_charged(const door *d, ErrorData *error)
+tell_charged(const char *dataset, const pe_charge_reply *reply, ErrorData *error)
 {
 	char	   *own = error->context != NULL ? strstr(error->context, "dp_internal.") : NULL;
+	const char *more = error->detail != NULL ? error->detail : "";
 
 	if (own != NULL)
 	{
 		own = strchr(own, '\n');
 		error->context = own != NULL ? own + 1 : NULL;
 	}
-	if (error->detail == NULL)
-		error->detail = psprintf("Charge " INT64_FORMAT " on dataset \"%s\" stands, and no answer was stored: to "
-								 "ask again is charged again.", d->reply->charge_id, d->visit->dataset->name);
+	if (dataset != NULL)
+		error->detail = psprintf("Charge " INT64_FORMAT " on dataset \"%s\" stands, %s%s%s", reply->charge_id,
+								 dataset, fate_of(reply), *more != '\0' ? " " : "", more);
+	else if (error->detail == NULL)
+		error->detail = pstrdup(PE_PERIOD_LOST);
+}
+
+/* Raises the error that is being handled anew. */
+static void
+raise_charged(const char *dataset, const pe_charge_reply *reply)
+{
+	ErrorData  *error = CopyErrorData();
+
+	FlushErrorState();
+	tell_charged(dataset, reply, error);
+	ReThrowError(error);
 }
 
 /* Charges and reads; false if the rows could not be read. */
@@ -854,8 +879,6 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 	}
 	if (*charged && d.reading && storage)
 		report_storage(&d, error);
-	if (*charged)
-		tell_charged(&d, error);
 	ReThrowError(error);
 	pg_unreachable();
 }
@@ -886,9 +909,11 @@ wipe_passage(void *argument)
 }
 
 void
-pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument)
+pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument,
+			const char *dataset, const pe_charge_reply *reply)
 {
 	volatile bool charged = false;
+	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
 	{
@@ -898,7 +923,11 @@ pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) 
 	{
 		wipe(argument);
 		if (charged)
+		{
 			pe_channel_abandon();
+			MemoryContextSwitchTo(context);
+			raise_charged(dataset, reply);
+		}
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
@@ -909,15 +938,17 @@ void
 pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 {
 	passage		p = {visit, reply};
+	const char *dataset;
 
 	if (visit->charge == NULL)
 	{
-		pe_door_run(pass_door, wipe_passage, &p);
+		pe_door_run(pass_door, wipe_passage, &p, NULL, NULL);
 		return;
 	}
 	/* a message that is sent when the scan ends would show when that was: none is before the quantum has passed */
+	dataset = visit->charge->series != NULL ? NULL : visit->dataset->name;
 	PE_UNDONE();
-	pe_door_run(pass_door, wipe_passage, &p);
+	pe_door_run(pass_door, wipe_passage, &p, dataset, reply);
 	PE_END_UNDONE();
 }
 
@@ -960,7 +991,7 @@ pe_door_store(const pe_plan *plan, const pe_charge_request *charge, TimestampTz 
 	if (charge->rehearsal)
 		RESUME_INTERRUPTS();
 	else
-		reply->release_id = pe_channel_store(plan, charge, reply->charge_id, value, values);
+		pe_channel_store(plan, charge, reply);
 }
 
 void
@@ -1009,5 +1040,5 @@ pe_door_collected(const pe_collected *collected, pe_charge_reply *reply)
 {
 	collection	c = {collected, reply};
 
-	pe_door_run(work_on_collected, wipe_collected, &c);
+	pe_door_run(work_on_collected, wipe_collected, &c, collected->dataset, reply);
 }

@@ -170,10 +170,11 @@ extern void pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
 /*
  * Runs body, which charges, says so in *charged, and goes on to the store; then wipes
  * in any case.  After an error that comes once it has charged, the ledger's worker
- * learns that no release follows.
+ * learns that no release follows, and the asker by the error's detail that the charge of `reply`, on
+ * a dataset of this name, stands.  dataset: NULL for a period of a series.
  */
 extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument),
-						void *argument);
+						void *argument, const char *dataset, const pe_charge_reply *reply);
 
 /* What the sensitivity of a plan on the dataset depends on. */
 extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
@@ -250,6 +251,7 @@ typedef struct pe_collected
 {
 	const pe_plan *plan;
 	const pe_charge_request *charge;
+	const char *dataset;		/* its name */
 	int64		values;
 	void		(*work) (void *argument, double *value);	/* charged: works out the values that leave */
 	void		(*wipe) (void *argument);	/* overwrites the rows, after an error too.  May come twice. */

@@ -426,7 +426,7 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 {
 	collected	c = {question, rows};
 	pe_collected work = {
-		.plan = question->plan, .charge = question->charge,
+		.plan = question->plan, .charge = question->charge, .dataset = question->dataset->name,
 		.values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec)),
 		.work = fit_collected, .wipe = wipe_collected, .argument = &c
 	};

@@ -220,7 +220,7 @@ check_rows(const minimising *m)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory",
 						m->spec.most),
-				 errdetail("More were found while they were read; what was charged stays charged."),
+				 errdetail("More were found while they were read."),
 				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, "
 						 "and a request that cannot be served is free then.")));
 }
@@ -311,8 +311,8 @@ pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_c
 {
 	collected	c = {question, rows};
 	pe_collected work = {
-		.plan = question->plan, .charge = question->charge, .values = values_of(question),
-		.work = minimise_collected, .wipe = wipe_collected, .argument = &c
+		.plan = question->plan, .charge = question->charge, .dataset = question->dataset->name,
+		.values = values_of(question), .work = minimise_collected, .wipe = wipe_collected, .argument = &c
 	};
 
 	pe_progress_begin();

@@ -55,6 +55,17 @@ raise_unusable(const char *what, const char *path)
 	pg_unreachable();
 }
 
+/* A pipe would be waited for, and a device remembers nothing. */
+static void __attribute__((noreturn))
+raise_irregular(const char *path)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_IO_ERROR),
+			 errmsg("\"%s\" is not a regular file", path),
+			 errhint("While pg_epsilon.anchor_file cannot be read and replaced nothing can be charged.")));
+	pg_unreachable();
+}
+
 static void __attribute__((noreturn))
 raise_damaged(void)
 {
@@ -86,7 +97,7 @@ check_directory(void)
 static char *
 read_text(void)
 {
-	int			fd = OpenTransientFile(pe_anchor_file, O_RDONLY | PG_BINARY);
+	int			fd = OpenTransientFile(pe_anchor_file, O_RDONLY | O_NONBLOCK | PG_BINARY);
 	struct stat status;
 	ssize_t		size;
 	char	   *text;
@@ -95,7 +106,9 @@ read_text(void)
 		return NULL;
 	if (fd < 0 || fstat(fd, &status) != 0)
 		raise_unusable("open the anchor file", pe_anchor_file);
-	if (!S_ISREG(status.st_mode) || status.st_size >= MaxAllocSize)
+	if (!S_ISREG(status.st_mode))
+		raise_irregular(pe_anchor_file);
+	if (status.st_size >= MaxAllocSize)
 		raise_damaged();
 	text = palloc0(status.st_size + 1);
 	size = read(fd, text, status.st_size);
@@ -249,6 +262,7 @@ pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head,
 
 	if (RecoveryInProgress())
 		return NULL;
+	pe_settings_check_anchor();
 	if (pe_anchor_file[0] != '\0')
 		fault = file_fault(dataset_id, relation, charges, head);
 	if (fault == NULL && pe_anchor_command[0] != '\0')
@@ -289,11 +303,14 @@ static void
 write_anchors(const anchor *anchors, int count)
 {
 	char	   *path = psprintf("%s.new", pe_anchor_file);
-	int			fd = OpenTransientFilePerm(path, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY, MODE);
+	int			fd = OpenTransientFilePerm(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | PG_BINARY, MODE);
+	struct stat status;
 	StringInfoData text;
 
 	if (fd < 0)
 		raise_unusable("create the anchor file", path);
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		raise_irregular(path);
 	initStringInfo(&text);
 	appendStringInfoString(&text, TITLE);
 	for (int i = 0; i < count; i++)
@@ -345,6 +362,7 @@ pe_anchor_advance(const pe_anchor_link *link, int count)
 
 	if ((pe_anchor_file[0] == '\0' && pe_anchor_command[0] == '\0') || count == 0)
 		return;
+	pe_settings_check_anchor();
 	/* a transaction closes files and frees memory, after an error too */
 	if (own)
 		StartTransactionCommand();
@@ -373,6 +391,7 @@ pe_anchor_reach(const pe_anchor_link *link)
 {
 	if (RecoveryInProgress())
 		return;
+	pe_settings_check_anchor();
 	if (pe_anchor_file[0] != '\0')
 		reach_in_file(link);
 	if (pe_anchor_command[0] != '\0')

@@ -34,7 +34,8 @@ typedef struct pe_anchor_link
  * was.  NULL: nothing; it may be ahead, since the anchor is written after the
  * commit.  In recovery, where the ledger is another server's, always NULL.
  * again: not what the worker has of the command, it is asked anew.
- * Between pe_access_begin and pe_access_end.
+ * Between pe_access_begin and pe_access_end.  Errors of all that follow: 58030 the file or the command cannot be used,
+ * or its setting is invalid.
  */
 extern const char *pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head, bool again);
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -102,6 +103,35 @@ words_of_command(const char *verb)
 	return word;
 }
 
+static void
+close_at_exec(int fd)
+{
+	int			flags = fcntl(fd, F_GETFD);
+
+	if (flags >= 0)
+		(void) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+/* Files of this process, which the command could read and write, are not the command's. */
+static void
+keep_descriptors(void)
+{
+	DIR		   *directory = opendir("/dev/fd");
+	long		most = sysconf(_SC_OPEN_MAX);
+
+	if (directory != NULL)
+	{
+		for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+			if (atoi(entry->d_name) > STDERR_FILENO)
+				close_at_exec(atoi(entry->d_name));
+		closedir(directory);
+		return;
+	}
+	/* where nobody lists them: descriptors are given from below */
+	for (int fd = STDERR_FILENO + 1; fd < Min(most, 65536); fd++)
+		close_at_exec(fd);
+}
+
 /* In a process group of its own, with no signal that is blocked or ignored here. */
 static int
 spawn(process *p, char **word)
@@ -151,6 +181,7 @@ begin(process *p, const char *verb)
 	int			error;
 
 	p->start = GetCurrentTimestamp();
+	keep_descriptors();
 	make_pipe(&p->to, &p->input, false);
 	make_pipe(&p->from, &p->output, true);
 	error = spawn(p, word);
@@ -246,6 +277,7 @@ run_command(const char *verb, const StringInfoData *input, StringInfo output, in
 	process		p = {.to = -1, .from = -1, .input = -1, .output = -1};
 	volatile int code = 0;
 
+	pe_settings_check_anchor();
 	initStringInfo(output);
 	PG_TRY();
 	{

@@ -248,4 +248,5 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->values = pq_getmsgint64(from);
 	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
 	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));
+	reply->unsent = true;
 }

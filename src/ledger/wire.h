@@ -121,6 +121,7 @@ typedef struct pe_charge_reply
 	const int64 *other;
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
+	bool		unsent;			/* in the session: what is to be stored for the charge was not sent, or was refused */
 } pe_charge_reply;
 
 /* Measurements as the payload of a release, and back; an error if the bytes are not one. */

@@ -3,8 +3,7 @@
  *	  Requests that run, and what became of them.  See activity.h.
  *
  * Each session writes its own place, under a spinlock that readers take for a copy.
- * A dataset's counters are atomic; the lock of the piece is for the list of datasets,
- * which only grows until the server ends.
+ * A dataset's counters are atomic; the lock of the piece is for the list of datasets.
  */
 #include "postgres.h"
 
@@ -20,7 +19,7 @@
 #include "server/compat.h"
 #include "server/shared_memory.h"
 
-/* Datasets that are counted, of all databases; of others the views have NULL. */
+/* Datasets that are counted, of all databases. */
 #define MOST_DATASETS 1024
 
 typedef struct pe_counted
@@ -28,6 +27,8 @@ typedef struct pe_counted
 	Oid			database;
 	Oid			ledger;			/* its schema: a new one with each CREATE EXTENSION */
 	int64		dataset_id;
+	Oid			owner;			/* of its table, when it was added */
+	pg_atomic_uint64 used;		/* the number of the request that asked it last */
 	pg_atomic_uint64 count[PE_COUNTERS];
 } pe_counted;
 
@@ -40,6 +41,7 @@ typedef struct place
 typedef struct operation
 {
 	LWLock	   *lock;			/* of the list of datasets */
+	pg_atomic_uint64 requests;
 	int			datasets;
 	pe_counted	dataset[MOST_DATASETS];
 	int			places;
@@ -70,6 +72,7 @@ start_operation(void *memory, LWLock *lock, bool found)
 		return;
 	memset(shared, 0, operation_size());
 	shared->lock = lock;
+	pg_atomic_init_u64(&shared->requests, 0);
 	shared->places = MaxBackends;
 	for (int i = 0; i < shared->places; i++)
 		SpinLockInit(&shared->place[i].mutex);
@@ -184,6 +187,12 @@ pe_activity_progress(const char *what, int step, int steps, double gap)
 	publish();
 }
 
+size_t
+pe_activity_computed(void)
+{
+	return mine.memory;
+}
+
 /* ------------------------------------------------------------------
  * Counters
  * ------------------------------------------------------------------
@@ -203,25 +212,61 @@ find_dataset(Oid ledger, int64 id)
 	return NULL;
 }
 
-/* The list is locked for writing.  NULL: there is no room. */
+/* How many datasets of an owner are counted. */
+static int
+datasets_of(Oid owner)
+{
+	int			count = 0;
+
+	for (int i = 0; i < shared->datasets; i++)
+		count += shared->dataset[i].owner == owner;
+	return count;
+}
+
+/*
+ * The list is full: the owner with the most datasets loses the one that was asked longest ago.  So who makes many
+ * datasets displaces none of others.
+ */
 static pe_counted *
-add_dataset(Oid ledger, int64 id)
+make_room(void)
+{
+	pe_counted *least = NULL;
+	int			most = 0;
+
+	for (int i = 0; i < shared->datasets; i++)
+	{
+		pe_counted *c = &shared->dataset[i];
+		int			count = datasets_of(c->owner);
+
+		if (count < most || (count == most && pg_atomic_read_u64(&c->used) > pg_atomic_read_u64(&least->used)))
+			continue;
+		most = count;
+		least = c;
+	}
+	return least;
+}
+
+/* The list is locked for writing. */
+static pe_counted *
+add_dataset(Oid ledger, int64 id, Oid owner)
 {
 	pe_counted *c = find_dataset(ledger, id);
 
-	if (c != NULL || shared->datasets == MOST_DATASETS)
+	if (c != NULL)
 		return c;
-	c = &shared->dataset[shared->datasets++];
+	c = shared->datasets < MOST_DATASETS ? &shared->dataset[shared->datasets++] : make_room();
 	c->database = MyDatabaseId;
 	c->ledger = ledger;
 	c->dataset_id = id;
+	c->owner = owner;
+	pg_atomic_init_u64(&c->used, 0);
 	for (int i = 0; i < PE_COUNTERS; i++)
 		pg_atomic_init_u64(&c->count[i], 0);
 	return c;
 }
 
 void
-pe_activity_dataset(int64 dataset_id)
+pe_activity_dataset(int64 dataset_id, Oid owner)
 {
 	Oid			ledger;
 
@@ -235,17 +280,23 @@ pe_activity_dataset(int64 dataset_id)
 	if (mine.counters == NULL)
 	{
 		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-		mine.counters = add_dataset(ledger, dataset_id);
+		mine.counters = add_dataset(ledger, dataset_id, owner);
 		LWLockRelease(shared->lock);
 	}
+	pg_atomic_write_u64(&mine.counters->used, pg_atomic_add_fetch_u64(&shared->requests, 1));
 	publish();
 }
 
 void
 pe_activity_count(pe_counter counter, uint64 more)
 {
-	if (mine.counters != NULL)
+	if (mine.counters == NULL)
+		return;
+	/* its place may be another dataset's by now */
+	LWLockAcquire(shared->lock, LW_SHARED);
+	if (mine.counters->dataset_id == mine.dataset_id && mine.counters->database == mine.database)
 		pg_atomic_fetch_add_u64(&mine.counters->count[counter], more);
+	LWLockRelease(shared->lock);
 }
 
 /* ------------------------------------------------------------------

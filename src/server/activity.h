@@ -70,10 +70,11 @@ extern void pe_activity_init(void);
 		PG_END_TRY(); \
 	}
 
-/* Of the request that runs, which names its dataset once.  Without one nothing is noted or counted. */
-extern void pe_activity_dataset(int64 dataset_id);
+/* Of the request that runs, which names its dataset once, with the owner of its table.  Without one nothing is noted or counted. */
+extern void pe_activity_dataset(int64 dataset_id, Oid owner);
 extern void pe_activity_phase(pe_phase phase);
 extern void pe_activity_memory(size_t bytes);	/* the largest counts, and while it is prepared alone */
+extern size_t pe_activity_computed(void);	/* what counts by now: a request is prepared apart, and then asked */
 extern void pe_activity_progress(const char *what, int step, int steps, double gap);
 extern void pe_activity_count(pe_counter counter, uint64 more);
 
@@ -91,7 +92,7 @@ typedef struct pe_activity
 	int			step;
 	int			steps;
 	double		gap;
-	struct pe_counted *counters;	/* of its dataset; NULL: it is not known, or there was no room for it */
+	struct pe_counted *counters;	/* of its dataset; NULL: it is not known */
 } pe_activity;
 
 extern void pe_activity_begin(pe_activity *outer);

@@ -13,6 +13,7 @@
 
 #include "access/parallel.h"
 #include "miscadmin.h"
+#include "tcop/pquery.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -133,32 +134,79 @@ is_in_data_directory(const char *path)
 	return inside;
 }
 
-/* What goes back in time together with the data directory would notice nothing. */
+/* NULL: nothing.  What goes back in time together with the data directory would notice nothing. */
+static const char *
+fault_of_anchor_file(const char *path)
+{
+	if (*path == '\0')
+		return NULL;
+	if (strlen(path) >= MAXPGPATH - strlen(".lock"))
+		return "The name is too long.";
+	if (!is_absolute_path(path))
+		return "It must be an absolute path.";
+	if (DataDir != NULL && is_in_data_directory(path))
+		return "It must not be in the data directory, which it is to outlive.";
+	return NULL;
+}
+
+/* NULL: nothing.  What PATH would find is not always the same executable. */
+static const char *
+fault_of_anchor_command(const char *command)
+{
+	return *command == '\0' || is_absolute_path(command) ? NULL : "It must begin with an absolute path.";
+}
+
+#define ANCHOR_HINT "As long as it is so nothing is charged. Correct postgresql.conf and reload the server."
+
+/*
+ * A value of postgresql.conf that PostgreSQL drops would leave the server without an anchor.  So it stays, and nothing
+ * is charged (pe_settings_check_anchor).  A statement can be refused: ALTER SYSTEM, pg_file_settings.
+ */
+static bool
+check_anchor(const char *name, const char *value, const char *fault)
+{
+	if (fault == NULL)
+		return true;
+	if (ActivePortal != NULL && !is_defining && !InitializingParallelWorker)
+	{
+		GUC_check_errdetail("%s", fault);
+		return false;
+	}
+	ereport(is_defining ? WARNING : IsUnderPostmaster ? DEBUG2 : LOG,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for parameter \"%s\": \"%s\"", name, value),
+			 errdetail("%s", fault), errhint(ANCHOR_HINT)));
+	return true;
+}
+
 static bool
 check_anchor_file(char **value, void **extra, GucSource source)
 {
-	if (**value == '\0')
-		return true;
 	canonicalize_path(*value);
-	if (strlen(*value) >= MAXPGPATH - strlen(".lock"))
-		GUC_check_errdetail("The name is too long.");
-	else if (!is_absolute_path(*value))
-		GUC_check_errdetail("It must be an absolute path.");
-	else if (DataDir != NULL && is_in_data_directory(*value))
-		GUC_check_errdetail("It must not be in the data directory, which it is to outlive.");
-	else
-		return true;
-	return false;
+	return check_anchor("pg_epsilon.anchor_file", *value, fault_of_anchor_file(*value));
 }
 
-/* What PATH would find is not always the same executable. */
 static bool
 check_anchor_command(char **value, void **extra, GucSource source)
 {
-	if (**value == '\0' || is_absolute_path(*value))
-		return true;
-	GUC_check_errdetail("It must begin with an absolute path.");
-	return false;
+	return check_anchor("pg_epsilon.anchor_command", *value, fault_of_anchor_command(*value));
+}
+
+static void
+refuse_anchor(const char *name, const char *value, const char *fault)
+{
+	if (fault != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_IO_ERROR),
+				 errmsg("invalid value for parameter \"%s\": \"%s\"", name, value),
+				 errdetail("%s", fault), errhint(ANCHOR_HINT)));
+}
+
+void
+pe_settings_check_anchor(void)
+{
+	refuse_anchor("pg_epsilon.anchor_file", pe_anchor_file, fault_of_anchor_file(pe_anchor_file));
+	refuse_anchor("pg_epsilon.anchor_command", pe_anchor_command, fault_of_anchor_command(pe_anchor_command));
 }
 
 /* One name, and one behind -, as synchronous_standby_names can have them without quotes or with. */
@@ -415,7 +463,6 @@ refuse_client_value(const char *name)
 static void
 define_select(void)
 {
-	is_defining = true;
 	DefineCustomStringVariable("pg_epsilon.cut_bins",
 							   "What becomes of a test of a SELECT that cuts a declared bin in two.",
 							   "error: it is refused; middle: it is decided at the middle of the bin, with a notice.",
@@ -444,7 +491,6 @@ define_select(void)
 							   "Whether requests are answered from the example of a dataset, and not charged.",
 							   "on: they are; a dataset without an example is not asked.",
 							   &rehearse_text, "off", PGC_USERSET, 0, check_rehearse, NULL, NULL);
-	is_defining = false;
 }
 
 void
@@ -457,6 +503,7 @@ pe_settings_define(void)
 
 	for (int i = 0; i < lengthof(guarded); i++)
 		refuse_client_value(guarded[i]);
+	is_defining = true;
 	DefineCustomStringVariable("pg_epsilon.anchor_command",
 							   "Executable that remembers the last charge of each dataset on another machine.",
 							   "Empty: none. Words are apart by blanks; there is no shell.", &pe_anchor_command, "",
@@ -490,5 +537,6 @@ pe_settings_define(void)
 							"How long the ledger's worker stays after its last charge.",
 							NULL, &pe_worker_linger, 2 * 1000, 0, 4 * 1000,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	is_defining = false;
 	MarkGUCPrefixReserved("pg_epsilon");
 }

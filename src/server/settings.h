@@ -14,6 +14,9 @@ extern char *pe_anchor_file;	/* empty: none */
 extern char *pe_anchor_command; /* empty: none */
 extern char *pe_sole_standby;	/* a name, and -NAME of one that is given up; empty: none */
 
+/* 58030 if an anchor cannot be what is written: what has one by its configuration must not go on without it. */
+extern void pe_settings_check_anchor(void);
+
 /* Of plain SELECT. */
 #define PE_SELECT_EPSILON_MAX 1000
 extern double pe_select_epsilon;	/* what one costs; 0: not set */

@@ -34,9 +34,6 @@ pe_since(instr_time then)
 	return INSTR_TIME_GET_MICROSEC(passed);
 }
 
-/* What is said of a charge whose release could not be stored. */
-#define CHARGE_STANDS "The charge stands, and its answer is lost."
-
 /* This session's channel. */
 static struct
 {
@@ -537,6 +534,8 @@ exchange_stored(StringInfo message, const char *state, TimestampTz deadline, boo
 	if (answer->data[0] == PE_ANSWER_ERROR)
 	{
 		(void) pq_getmsgbyte(answer);
+		if (held != NULL)
+			*held = true;		/* in vain: nothing is stored */
 		raise_error(answer);
 	}
 }
@@ -559,31 +558,24 @@ count_stored(int64 values)
 	pe_activity_phase(PE_PHASE_ANSWERING);
 }
 
-int64
-pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id, const int64 *value,
-				 int64 values)
+void
+pe_channel_store(const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
-	bool		held = true;
-	int64		release;
 
 	pe_activity_phase(PE_PHASE_STORING);
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_STORE);
 	pe_request_write(&message, plan, request);
-	pq_sendint64(&message, charge_id);
-	pq_sendint64(&message, values);
-	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));
+	pq_sendint64(&message, reply->charge_id);
+	pq_sendint64(&message, reply->values);
+	appendBinaryStringInfo(&message, (const char *) reply->value, reply->values * sizeof(int64));
 
-	/* the next worker can store it as well: the charge is committed */
-	release = store_message(&message, CHARGE_STANDS, deadline, &held);
-	count_stored(values);
-	return release;
+	/* the next worker can store it as well: the charge is committed, which the door says of an error */
+	reply->release_id = store_message(&message, "", deadline, &reply->unsent);
+	count_stored(reply->values);
 }
-
-/* What is said of a period that could not be stored. */
-#define NOT_STORED "The period is not stored; the next report measures it anew."
 
 /* One exchange; false if somebody is changing the dataset. */
 static bool
@@ -591,14 +583,14 @@ store_period_once(StringInfo message, TimestampTz deadline, bool *held, pe_charg
 {
 	StringInfoData answer;
 
-	exchange_stored(message, NOT_STORED, deadline, held, &answer);
+	exchange_stored(message, PE_PERIOD_LOST, deadline, held, &answer);
 	pe_reply_read(&answer, reply);
 	pfree(answer.data);
 	if (reply->outcome == PE_BUSY && GetCurrentTimestamp() >= deadline)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("the dataset or the budget is being changed by another transaction"),
-				 errdetail(NOT_STORED),
+				 errdetail(PE_PERIOD_LOST),
 				 errhint("Ask again once that transaction is over.")));
 	return reply->outcome != PE_BUSY;
 }

@@ -30,13 +30,15 @@
 extern PGDLLEXPORT void pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request,
 										   pe_charge_reply *reply);	/* a benchmark calls it by its name */
 
+/* What is said of a period of a series that could not be stored. */
+#define PE_PERIOD_LOST "The period is not stored; the next report measures it anew."
+
 /*
- * Backend: stores the measurements a charge paid for; returns the release.  The
- * caller holds interrupts since it drew the noise; they are resumed (one level)
- * as soon as the worker has the measurements.
+ * Backend: stores the measurements of a reply, which its charge paid for, and sets the number of the release.
+ * The caller holds interrupts since it drew the noise, and `unsent` says so; they are resumed (one level), and
+ * it is false, as soon as the worker has the measurements.  After an error of the worker it is true: it stored nothing.
  */
-extern int64 pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id,
-							  const int64 *value, int64 values);
+extern void pe_channel_store(const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
  * Backend: stores the measurement of a period of a series, unless there is one;

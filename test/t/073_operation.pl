@@ -57,6 +57,7 @@ my ($session, $pid) = started('ann', $held);
 ok(wait_for($node, q{SELECT EXISTS (SELECT FROM dp.activity WHERE phase = 'reading')}), 'rows are read: the phase is reading');
 is(activity($_), 'ann people reading t t', "rows are read: seen by $_") for qw(ann curator scraper);
 is(activity($_), '', "rows are read: not seen by $_") for qw(bob other);
+is(ask_ok($node, 'scraper', 'SELECT memory BETWEEN 1 AND 1e9 FROM dp.activity'), 't', 'rows are read: the memory of a histogram');
 is(ask_ok($node, 'curator', 'SELECT pid FROM dp.activity'), $pid, 'rows are read: the process is that of pg_stat_activity');
 unlike(ask_ok($node, 'scraper', 'SELECT a::text FROM dp.activity a'), qr/note|age|sex|histogram/, 'rows are read: no question is shown');
 brake_off($brake);
@@ -82,10 +83,24 @@ brake_on($brake);
 ok(wait_for($node, q{SELECT EXISTS (SELECT FROM dp.activity WHERE phase = 'reading')}), 'a fit: its rows are read');
 is(activity('bob'), '', 'a fit: nothing of it is shown to another role');
 is(activity('scraper'), 'ann people reading t t', 'a fit: that it runs is shown to a monitor');
+is(ask_ok($node, 'scraper', 'SELECT memory BETWEEN 1 AND 1e9 FROM dp.activity'), 't', 'a fit: its memory');
 unlike(ask_ok($node, 'scraper', 'SELECT a::text FROM dp.activity a'), qr/note|age|sex|fit|logistic|pass/, 'a fit: no question and no progress');
 brake_off($brake);
 session_finish($session);
 $session->quit;
+
+# the memory of other kinds, and of SELECT
+ask_ok($node, 'curator', q{SELECT dp.expose('people', 'shown')});
+for my $what (q{dp.aggregate('people', '{avg(age)}', '{note}', rho => 0.001)}, q{dp.keys('people', '{note}', rho => 0.001, delta => 1e-12)}, 'shown WHERE note IS NOT NULL')
+{
+	brake_on($brake);
+	($session, $pid) = started('ann', "SET pg_epsilon.epsilon = 0.1; SELECT count(*) FROM $what");
+	ok(wait_for($node, q{SELECT EXISTS (SELECT FROM dp.activity WHERE phase = 'reading')}), "$what: its rows are read");
+	is(ask_ok($node, 'scraper', 'SELECT memory BETWEEN 1 AND 1e9 FROM dp.activity'), 't', "$what: its memory");
+	brake_off($brake);
+	session_finish($session);
+	$session->quit;
+}
 
 # ---- The ledger is asked ----
 
@@ -211,6 +226,27 @@ for my $inner (qw(activity dataset_counts is_monitor))
 {
 	like((ask($node, 'scraper', "SELECT dp_internal.$inner()"))[2], qr/permission denied/, "dp_internal.$inner: not for roles");
 }
+
+# ---- More datasets than there is room for ----
+
+# asked through a role that owns all of them: those of others stay
+my $counted = stat_of('curator', 'charges, replays, refusals');
+$node->safe_psql('postgres', 'CREATE ROLE flood LOGIN; GRANT CREATE ON SCHEMA public TO flood');
+for my $from (map { 100 * $_ } 0 .. 10)
+{
+	my $to = $from + 99;
+
+	ask_ok($node, 'flood', "DO \$\$BEGIN FOR i IN $from..$to LOOP EXECUTE format('CREATE TABLE flood%s (b boolean)', i);
+		PERFORM dp.create_dataset('flood' || i, 'flood' || i, 1), dp.add_attribute('flood' || i, 'b'); END LOOP; END\$\$;
+		SELECT count(*) FROM generate_series($from, $to) i, LATERAL dp.quote('flood' || i, 'b', rho => 0.001) q");
+}
+is(ask_ok($node, 'scraper', q{SELECT count(*) FROM dp.stat_datasets}), '1022', 'many datasets: as many as there is room for, two of them in another database');
+is(stat_of('curator', 'charges, replays, refusals'), $counted, 'many datasets of one owner: the counters of another owner stay');
+ask_ok($node, 'curator', q{CREATE TABLE late (b boolean); SELECT dp.create_dataset('late', 'late', 1), dp.add_attribute('late', 'b'); SELECT dp.grant_budget('late', 'ann', 1)});
+ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('late', 'b', rho => 0.0001)});
+is(ask_ok($node, 'scraper', q{SELECT charges FROM dp.stat_datasets WHERE dataset = 'late'}), '1', 'many datasets: a new one of another owner is counted');
+is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE dataset = 'flood1099'), count(*) FILTER (WHERE dataset IN ('flood0', 'flood1')) FROM dp.stat_datasets}), '1|0',
+	'many datasets: those that were asked longest ago make room');
 
 # ---- Rows that cannot be read: the owner's counter, and the log ----
 

@@ -98,6 +98,12 @@ for my $set (q{SET pg_epsilon.anchor_command = ''}, q{ALTER ROLE ann SET pg_epsi
 	my ($status, $rows, $error) = ask($node, 'ann', "$paid; $set");
 	isnt($status, 0, "an analyst: $set");
 }
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'anchor get'");
+$node->reload;
+worker_gone($node);
+like(refused($node, 'ann', $fresh, '58030', 'a relative path in postgresql.conf'), qr/invalid value for parameter "pg_epsilon.anchor_command": "anchor get".*DETAIL:  It must begin with an absolute path/s,
+	'a relative path in postgresql.conf: the reason');
+is(ask_ok($node, 'ann', $paid), $answer, 'a relative path in postgresql.conf: what was paid is answered');
 worker_gone($node);
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command};touch $outside/shell'");
 $node->reload;
@@ -106,6 +112,22 @@ ok(!-e "$outside/shell", 'no shell has looked at the words');
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$outside/nothing'");
 $node->reload;
 like(refused($node, 'ann', $fresh, '58030', 'no such command'), qr/could not be run: No such file/, 'no such command: what the error says');
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command}'");
+$node->reload;
+worker_gone($node);
+ask_ok($node, 'ann', $fresh);
+keeper_calls($keeper);
+
+# files that the worker has open are not the command's
+my $descriptors = "$outside/descriptors";
+append_to_file("$outside/looks", "#!/bin/sh\nls /dev/fd > $descriptors\nexec $keeper->{command} \"\$@\"\n");
+chmod 0700, "$outside/looks" or die "chmod: $!";
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$outside/looks'");
+$node->reload;
+worker_gone($node);
+ask_ok($node, 'ann', $fresh);
+# ls opens its directory
+is(join(' ', grep { $_ > 3 } split /\n/, slurp_file($descriptors)), '', 'the command has no descriptor of the worker');
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command}'");
 $node->reload;
 worker_gone($node);

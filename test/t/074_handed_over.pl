@@ -145,6 +145,61 @@ $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$folder/latin
 is($node->safe_psql('utf', "$as curator; SELECT ok FROM dp.verify_ledger('orte')"), 't', 'LATIN1: restored, the chain is whole');
 is($node->safe_psql('utf', $paid), $answer, 'LATIN1: restored, what was paid is replayed');
 
+# ---- What editors and other programs make of the file ----
+
+sub other_file
+{
+	my ($text, @options) = @_;
+	my $file = "$folder/other.csv";
+
+	open(my $to, '>:raw', $file) or die $!;
+	print $to $text;
+	close($to);
+	return verify($file, @options);
+}
+
+my $text = slurp_file($log);
+my %same = (
+	'a BOM' => "\xEF\xBB\xBF$text", 'CRLF' => join('', map { s/\n$/\r\n/r } @records), 'CR alone' => join('', map { s/\n$/\r/r } @records),
+	'empty lines at the end' => "$text\n\r\n", 'no line break at the end' => $text =~ s/\n\z//r);
+for my $name (sort keys %same)
+{
+	($status, $out) = other_file($same{$name}, '--expect', $head);
+	is("$status " . (split /\n/, $out)[-1], '0 verified', "$name: read");
+}
+my %not = ('UTF-16' => [ "\xFF\xFEl\0i\0", qr/it is in UTF-16/ ], 'nothing' => [ '', qr/its first line is not/ ], 'the header only' => [ $records[0], qr/it has no lines/ ],
+	'a quote that is not closed' => [ $text . '"', qr/no CSV: a quote is not closed/ ], 'a letter behind a quote' => [ $text =~ s/}",/}"x,/r, qr/no CSV: record \d+ has something behind a quote/ ],
+	'an empty line in between' => [ "$records[0]\n" . join('', @records[ 1 .. $#records ]), qr/line 1 has 1 columns/ ]);
+for my $name (sort keys %not)
+{
+	($status, $out) = other_file($not{$name}[0]);
+	is($status, 2, "$name: no log");
+	like($out, $not{$name}[1], "$name: the message");
+	unlike($out, qr/verified/, "$name: not verified");
+}
+
+# a line of one charge, with its hash
+sub one_charge
+{
+	my ($content) = @_;
+
+	return $records[0] . '1,charge,1,"' . $content =~ s/"/""/gr . '",' . sha256_hex(("\0" x 32) . $content) . "\n";
+}
+
+# pieces and quotes beyond what a repeated group of a pattern may have
+for my $long ('x' x 1_000_000, '\\"' x 100_000, ",\n" x 100_000)
+{
+	($status, $out) = other_file(one_charge(qq({"seq": 1, "cap_rho": 7, "dataset_id": 1, "predicate": ") . $long =~ s/\n/ /gr . '"}'));
+	is($status, 0, 'a long field: verified') or diag(substr($out, 0, 500));
+	like($out, qr/^1 charges, 0 acts, 7e-9 of the cap$/m, 'a long field: read');
+}
+for my $cost ('[1]', '{}', '"7x"', '-1', '0.5')
+{
+	($status, $out) = other_file(one_charge(qq({"seq": 1, "cap_rho": $cost, "dataset_id": 1})));
+	is($status, 1, "a cost of $cost: found");
+	like($out, qr/^line 1: its cost is no whole number\n.*NOT VERIFIED$/ms, "a cost of $cost: the message");
+}
+
 # ---- And in the ledger itself ----
 
 $node->safe_psql('postgres', q{UPDATE dp_ledger.charge SET cap_rho = 1 WHERE seq = 2});

@@ -339,7 +339,7 @@ for my $workers (0, 2)
 	($status, $out, $err) = ask($node, 'ann', "SET client_min_messages = debug5; $parallel $workers; $torn");
 	is(sqlstate($err), 'XX001', "[69] $workers workers: a page of the table that cannot be read is told");
 	is($out, '', "[69] $workers workers: and no answer given");
-	like($err, qr/could not read the rows of dataset "torn"\nDETAIL:  What was charged stays charged/, "[69] $workers workers: with what became of the charge");
+	like($err, qr/could not read the rows of dataset "torn"\nDETAIL:  Charge \d+ on dataset "torn" stands, and no answer was stored/, "[69] $workers workers: with what became of the charge");
 	unlike($err, qr/invalid page|page verification|base\/|\bblock \d/i, "[69] $workers workers: but not which page");
 	is(all_charges($node), $count + 1, "[69] $workers workers: it is charged");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)'), '0', "[69] $workers workers: and nothing stored");
@@ -369,7 +369,7 @@ SKIP:
 	($status, $out, $err) = ask($node, 'ann', "$parallel 2;\n${little}SET client_min_messages = debug5; $good");
 	is(sqlstate($err), '53200', '[69] no memory for workers is told');
 	is($out, '', '[69] and no answer given');
-	like($err, qr/could not read the rows of dataset "t"\nDETAIL:  What was charged stays charged/, '[69] with what became of the charge');
+	like($err, qr/could not read the rows of dataset "t"\nDETAIL:  Charge \d+ on dataset "t" stands, and no answer was stored/, '[69] with what became of the charge');
 	is(all_charges($node), $count + 1, '[69] it is charged');
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)'), '0', '[69] and nothing stored');
 	like(slurp_file($node->logfile, $log_start), qr/dataset "t" could not be read \(SQLSTATE 53200\)/, '[69] the log has the reason');

@@ -531,7 +531,7 @@ like((session_finish($holder))[0], qr/^10$/m, '[10] no worker: another database 
 brake_off($brake);
 ($out, $err) = session_finish($ann);
 is(sqlstate($err), '53400', '[10] no worker: the request fails');
-like($err, qr/DETAIL:  The charge stands, and its answer is lost\./, '[10] no worker: and says that the charge stands');
+like($err, qr/DETAIL:  Charge \d+ on dataset "people" stands, and no answer was stored: to ask again is charged again\.$/m, '[10] no worker: and says that the charge stands');
 unlike($err, qr/Nothing was charged/, '[10] no worker: and not that nothing was charged');
 unlike($out, qr/\d/, '[10] no worker: no answer');
 $after = ledger($node);

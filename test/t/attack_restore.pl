@@ -8,6 +8,7 @@ use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use POSIX ();
 use PgEpsilon;
 
 my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.001)};
@@ -257,6 +258,20 @@ charged($node, 'written again');
 unlink $anchor or die "unlink: $!";
 charged($node, 'a file that is gone is made anew, and remembers nothing');
 
+# a pipe would hold the worker for ever
+my $kept = slurp_file($anchor);
+unlink $anchor or die "unlink: $!";
+POSIX::mkfifo($anchor, 0600) or die "mkfifo: $!";
+unusable('a pipe', qr/"\S*anchor" is not a regular file.*HINT:  While pg_epsilon\.anchor_file cannot be read/s);
+unlink $anchor or die "unlink: $!";
+append_to_file($anchor, $kept);
+POSIX::mkfifo("$anchor.new", 0600) or die "mkfifo: $!";
+($status, $out, $err) = ask($node, 'ann', $fresh);
+is(sqlstate($err), '58030', 'a pipe in the place of the new file: an error');
+like($err, qr/DETAIL:  The request was charged/, 'a pipe in the place of the new file: it says that the request was charged');
+unlink "$anchor.new" or die "unlink: $!";
+charged($node, 'no pipe any more');
+
 # ---- The setting ----
 
 # settable VALUE: whether a superuser can make it the setting; else why not
@@ -282,6 +297,32 @@ is($out, $node->safe_psql('postgres', 'SHOW shared_preload_libraries') =~ /pg_ep
 anchored($node, 'nor before the library is loaded');
 ($status, $out, $err) = ask($node, 'ann', q{ALTER ROLE ann SET pg_epsilon.anchor_file = ''});
 isnt(sqlstate($err), '', 'nor for her sessions');
+
+# written into postgresql.conf it is not dropped, which would leave the server without an anchor: nothing is charged
+my $preloads = $node->safe_psql('postgres', 'SHOW shared_preload_libraries') =~ /pg_epsilon/;
+for my $restarts (0, 1)
+{
+	my $how = $restarts ? 'at a start' : 'at a reload';
+
+	for my $value ('anchor', $node->data_dir . '/anchor')
+	{
+		my $offset = -s $node->logfile;
+
+		$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$value'");
+		$restarts ? $node->restart : $node->reload;
+		worker_gone($node);
+		unusable("$value, $how", qr/invalid value for parameter "pg_epsilon\.anchor_file": "\Q$value\E".*DETAIL:  It must .*HINT:  As long as it is so nothing is charged/s);
+		like(slurp_file($node->logfile, $offset), qr/(?:LOG|WARNING):  (?:22023: )?invalid value for parameter "pg_epsilon\.anchor_file"/, "$value, $how: a line of the log")
+		  if $preloads;
+		ok(!-e $node->data_dir . '/anchor', "$value, $how: no file");
+	}
+	like($node->safe_psql('postgres', q{SELECT error FROM pg_file_settings WHERE name = 'pg_epsilon.anchor_file'}), qr/could not be applied/, "$how: pg_file_settings")
+	  if $preloads;
+	$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$anchor'");
+	$node->reload;
+	worker_gone($node);
+	charged($node, "$how: the setting is mended");
+}
 
 # ---- Two databases, one file ----
 
