@@ -2,6 +2,9 @@
 
 \echo Use "ALTER EXTENSION pg_epsilon UPDATE TO '1.1'" to load this file. \quit
 
+-- No operator of a user's, with types that fit better, is meant by what is read here.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 -- What runs, and what became of requests: in shared memory, where the library is preloaded.
 CREATE FUNCTION dp_internal.activity() RETURNS TABLE (pid integer, role_oid oid, is_own boolean, dataset_id bigint, phase text, progress text, memory bigint, started timestamptz)
     AS 'MODULE_PATHNAME', 'pe_sql_activity' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;

@@ -2,6 +2,9 @@
 
 \echo Use "CREATE EXTENSION pg_epsilon" to load this file. \quit
 
+-- No operator of a user's, with types that fit better, is meant by what is read here.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA dp;
 COMMENT ON SCHEMA dp IS 'differentially private answers: what people call, and views of the ledger (pg_epsilon)';
 GRANT USAGE ON SCHEMA dp TO PUBLIC;

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_authid.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -57,12 +58,25 @@ make_activity(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[6] = a->memory == 0;
 }
 
+/* Default privileges may have given them to others when they were made: the views alone call them. */
+static void
+check_is_view(void)
+{
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("this is for views of the extension"),
+				 errhint("dp.activity and dp.stat_datasets show what you may see.")));
+}
+
 Datum
 pe_sql_activity(PG_FUNCTION_ARGS)
 {
 	pe_activity *running;
-	int			count = pe_activities(&running);
+	int			count;
 
+	check_is_view();
+	count = pe_activities(&running);
 	pe_return_rows(fcinfo, count, 8, make_activity, running);
 	return (Datum) 0;
 }
@@ -81,8 +95,10 @@ Datum
 pe_sql_dataset_counts(PG_FUNCTION_ARGS)
 {
 	pe_dataset_counts *counted;
-	int			count = pe_activity_counts(&counted);
+	int			count;
 
+	check_is_view();
+	count = pe_activity_counts(&counted);
 	pe_return_rows(fcinfo, count, 1 + PE_COUNTERS, make_counts, counted);
 	return (Datum) 0;
 }

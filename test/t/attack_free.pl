@@ -52,6 +52,30 @@ each_refused("[16] $_", $_, '42501',
 	'ALTER EXTENSION pg_epsilon UPDATE', 'TRUNCATE dp_ledger.budget', 'UPDATE dp_ledger.budget SET rho_spent = 0', 'ALTER TABLE dp_ledger.budget RENAME TO b',
 	q{ALTER FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IMMUTABLE},
 	'CREATE FUNCTION dp.histogram(text, text) RETURNS int LANGUAGE sql AS $$SELECT 1$$', q{SELECT setval('dp_ledger.charge_id_seq', 1)}) for qw(ann curator);
+# nor is an operator that was there before called by what the extension makes
+$node->safe_psql('postgres', 'CREATE DATABASE planted');
+$node->safe_psql('planted', q{GRANT CREATE ON SCHEMA public TO ann});
+$node->safe_psql('planted', q{SET SESSION AUTHORIZATION ann;
+	DO $$
+	DECLARE
+		l text; r text; o text; made int := 0;
+	BEGIN
+		FOREACH l IN ARRAY '{smallint,int,bigint,real,double precision,numeric,text,name,oid,boolean,"char"}'::text[] LOOP
+			FOREACH r IN ARRAY '{smallint,int,bigint,real,double precision,numeric,text,name,oid,boolean,"char"}'::text[] LOOP
+				EXECUTE format('CREATE FUNCTION public.f(%s, %s) RETURNS boolean LANGUAGE plpgsql AS ''BEGIN RAISE EXCEPTION $e$planted$e$; END''', l, r);
+				FOREACH o IN ARRAY '{=,<>,<,>,<=,>=,+,-,*,/,%,||,~}'::text[] LOOP
+					EXECUTE format('CREATE OPERATOR public.%s (FUNCTION = public.f, LEFTARG = %s, RIGHTARG = %s)', o, l, r);
+					made := made + 1;
+				END LOOP;
+			END LOOP;
+		END LOOP;
+		IF made < 1000 THEN RAISE EXCEPTION 'only %', made; END IF;
+	END $$});
+$node->safe_psql('planted', 'CREATE EXTENSION pg_epsilon');
+is($node->safe_psql('planted', q{SELECT string_agg(DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid), ', ') FROM pg_depend d
+	WHERE (d.refclassid = 'pg_operator'::regclass AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprnamespace = 'public'::regnamespace) AND d.classid NOT IN ('pg_operator'::regclass))
+	OR (d.refclassid = 'pg_proc'::regclass AND d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AND d.classid <> 'pg_operator'::regclass)}), '',
+	'[16] operators that were planted before the installation: nothing of the extension rests on them');
 # the owner of all around it may not, either
 $node->safe_psql('postgres', 'CREATE ROLE host LOGIN; CREATE DATABASE hosted OWNER host');
 $node->safe_psql('hosted', 'CREATE EXTENSION pg_epsilon');
