@@ -65,7 +65,7 @@ GRANT SELECT ON dp.activity, dp.stat_datasets TO PUBLIC;
 -- A role that was renamed is shown by its name of today, also before its next charge writes that into the ledger.
 CREATE OR REPLACE VIEW dp_ledger.all_budgets AS
     SELECT d.dataset, CASE WHEN dp_internal.is_frozen(d.identity, d.relation_oid) THEN b.role_name
-                ELSE coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END AS role,
+                ELSE coalesce((SELECT r.rolname::text COLLATE pg_catalog."default" FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END AS role,
            b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
@@ -91,7 +91,7 @@ CREATE OR REPLACE VIEW dp_ledger.all_blocks AS
                      WHERE dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
                     UNION ALL
                     SELECT b.id, CASE WHEN dp_internal.is_frozen(d.identity, d.relation_oid) THEN b.role_name
-                           ELSE coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END,
+                           ELSE coalesce((SELECT r.rolname::text COLLATE pg_catalog."default" FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END,
                            b.accounting, b.delta * (1 - b.delta_share), b.rho_limit, b.epsilon_limit
                       FROM dp_ledger.budget b
                      WHERE b.dataset_id = d.id AND b.per_block
