@@ -64,3 +64,43 @@ COMMENT ON COLUMN dp.stat_datasets.strategies IS 'strategies that requests had t
 COMMENT ON COLUMN dp.stat_datasets.release_bytes IS 'bytes of releases that were stored; for the owner alone';
 
 GRANT SELECT ON dp.activity, dp.stat_datasets TO PUBLIC;
+
+-- A role that was renamed is shown by its name of today, also before its next charge writes that into the ledger.
+CREATE OR REPLACE VIEW dp_ledger.all_budgets AS
+    SELECT d.dataset, CASE WHEN dp_internal.is_frozen(d.identity, d.relation_oid) THEN b.role_name
+                ELSE coalesce((SELECT r.rolname::text COLLATE pg_catalog."default" FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END AS role,
+           b.accounting, b.epsilon, b.delta,
+           b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
+           (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
+           CASE b.accounting
+                WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta * (1 - b.delta_share), b.accounting) END AS epsilon_left,
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen, b.delta_share, b.per_block
+      FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON coalesce(d.cap_id, d.id) = b.dataset_id
+     WHERE NOT d.dropped
+       AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
+            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))
+    OFFSET 0;
+
+CREATE OR REPLACE VIEW dp_ledger.all_blocks AS
+    SELECT d.dataset, a.role, s.starts, s.ends,
+           CASE WHEN a.accounting <> 'pure' THEN s.rho_spent / 1e9::float8 END AS rho_spent,
+           CASE WHEN a.accounting = 'pure' THEN s.epsilon_spent / 1e9::float8
+                ELSE dp.epsilon_of_rho(s.rho_spent * 1e-9::float8, a.delta, a.accounting) END AS epsilon_spent,
+           CASE WHEN a.accounting = 'pure' THEN (a.epsilon_limit - s.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((a.rho_limit - s.rho_spent) * 1e-9::float8, a.delta, a.accounting) END AS epsilon_left
+      FROM dp_ledger.dataset d,
+           LATERAL (SELECT 0::bigint AS id, NULL::text AS role, d.accounting, d.delta * (1 - d.delta_share) AS delta, d.rho_limit, d.epsilon_limit
+                     WHERE dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
+                    UNION ALL
+                    SELECT b.id, CASE WHEN dp_internal.is_frozen(d.identity, d.relation_oid) THEN b.role_name
+                           ELSE coalesce((SELECT r.rolname::text COLLATE pg_catalog."default" FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid), b.role_name) END,
+                           b.accounting, b.delta * (1 - b.delta_share), b.rho_limit, b.epsilon_limit
+                      FROM dp_ledger.budget b
+                     WHERE b.dataset_id = d.id AND b.per_block
+                       AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
+                            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))) a
+           JOIN dp_ledger.block_steps s ON s.budget_id = a.id
+     WHERE s.dataset_id = d.id AND NOT d.dropped AND d.max_blocks IS NOT NULL
+     ORDER BY d.dataset, a.role NULLS FIRST, s.block
+    OFFSET 0;

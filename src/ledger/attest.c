@@ -401,6 +401,25 @@ both(char *finding, char *anchor_fault)
 	return psprintf("%s; %s", finding, anchor_fault);
 }
 
+/* A sequence of the ledger that is behind its table moves to its last number. */
+#define PASS(table) \
+	"SELECT pg_catalog.setval('dp_ledger." table "_id_seq', t.id) FROM (SELECT max(id) AS id FROM dp_ledger." table ") t, " \
+	"dp_ledger." table "_id_seq s WHERE t.id > s.last_value - CASE WHEN s.is_called THEN 0 ELSE 1 END"
+
+/* Logical replication brings rows, and not how far the sequences are that number them. */
+static void
+pass_numbers(void)
+{
+	static pe_statement pass = {NULL, PASS("dataset") " UNION ALL " PASS("budget") " UNION ALL " PASS("charge")
+		" UNION ALL " PASS("release") " UNION ALL " PASS("strategy") " UNION ALL " PASS("model")
+		" UNION ALL " PASS("series"), 0, {0}};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	(void) pe_access_write(&pass, NULL, NULL);
+	pe_access_end(&access);
+}
+
 /*
  * Places the row of a dataset, whose table is locked, and writes the line; NULL
  * if another call did so meanwhile and nothing is left to be attested.  The anchor
@@ -420,6 +439,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 		return NULL;
 	if (moved)
 	{
+		pass_numbers();
 		pe_dataset_place(dataset->id, relation, pe_identity_is_local(r->identity, relation));
 		pe_families_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));

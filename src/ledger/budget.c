@@ -43,6 +43,15 @@ candidate_of_row(const pe_row *row, candidate *c)
 	c->changed_here = pe_row_changed_here(row);
 }
 
+/* The ledger has the name at the last charge or grant, and the role may have another one since. */
+static char *
+name_now(bool frozen, const pe_budget *budget)
+{
+	char	   *name = frozen ? NULL : GetUserNameFromId(budget->role_oid, true);
+
+	return name != NULL ? name : budget->role;
+}
+
 static int
 by_role_name(const ListCell *a, const ListCell *b)
 {
@@ -120,6 +129,7 @@ load_candidates(const pe_dataset *dataset, const char *role, int *count)
 		of = role_of(dataset->frozen, c.budget.role_oid, c.budget.role);
 		if (!pe_is_payer(dataset->frozen, c.budget.role_oid, c.budget.role, user) || (role != NULL && of != picked))
 			continue;
+		c.budget.role = name_now(dataset->frozen, &c.budget);
 		if (role == NULL && of == user)
 		{
 			candidates[0] = c;

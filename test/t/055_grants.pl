@@ -130,4 +130,21 @@ for my $role (qw(ann bob))
 }
 ledger_ok($node, 'at the end');
 
+# ---- A role that is renamed ----
+
+my $before = ask_ok($node, 'curator', q{SELECT rho_left, epsilon_left FROM dp.budgets WHERE dataset = 'wide' AND role = 'bob'});
+ask_ok($node, 'curator', q{CREATE TABLE days (at date, b boolean); SELECT dp.create_dataset('days', 'days', 5, block => '1 month', block_column => 'at'), dp.add_attribute('days', 'b');
+	SELECT dp.add_edges('days', 'at', ARRAY['2024-01-01', '2024-02-01', '2024-03-01']::date[]); SELECT dp.grant_budget('days', 'bob', 1, per_block => true)});
+ask_ok($node, 'bob', q{SELECT count(*) FROM dp.histogram('days', 'b', epsilon => 0.1, predicate => 'at >= ''2024-01-01'' AND at < ''2024-02-01''')});
+$node->safe_psql('postgres', 'ALTER ROLE bob RENAME TO robert; CREATE ROLE bob LOGIN');
+is(ask_ok($node, 'curator', q{SELECT rho_left, epsilon_left FROM dp.budgets WHERE dataset = 'wide' AND role = 'robert'}), $before, 'renamed: dp.budgets has the new name');
+is(ask_ok($node, 'curator', q{SELECT count(*) FROM dp.budgets WHERE role = 'bob'}), '0', 'renamed: and not the former one, which is of another role now');
+is(ask_ok($node, 'curator', q{SELECT string_agg(DISTINCT role, ' ') FROM dp.blocks}), 'robert', 'renamed: dp.blocks likewise');
+like((ask($node, 'robert', q{SELECT * FROM dp.histogram('wide', 'b', epsilon => 0.1)}))[2], qr/NOTICE:.*robert/, 'renamed: the NOTICE of a charge has it');
+refused($node, 'bob', q{SELECT * FROM dp.histogram('wide', 'b', epsilon => 0.1)}, '42501', 'renamed: the role that has the former name now has no budget');
+is(sqlstate((ask($node, 'curator', q{SELECT dp.revoke_budget('days', 'bob')}))[2]), '42704', 'renamed: by the former name nothing is revoked');
+ask_ok($node, 'curator', q{SELECT dp.revoke_budget('days', 'robert')});
+refused($node, 'robert', q{SELECT * FROM dp.histogram('days', 'b', epsilon => 0.1)}, 'PE001', 'renamed: it is revoked by the name of today');
+ledger_ok($node, 'renamed');
+
 done_testing();
