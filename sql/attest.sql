@@ -53,7 +53,8 @@ EXCEPTION WHEN SQLSTATE 'UE001' THEN
 END $$;
 SELECT column_name, finding(format('UPDATE dp_ledger.charge SET %I = %s WHERE seq = 2', column_name,
          CASE WHEN column_name = 'hash' THEN $$decode('00', 'hex')$$ WHEN data_type = 'boolean' THEN 'true' WHEN data_type = 'ARRAY' THEN quote_literal('{77}') WHEN data_type = 'text' THEN quote_literal('{"x": 1}') ELSE '77' END))
-  FROM information_schema.columns WHERE table_schema = 'dp_ledger' AND table_name = 'charge' ORDER BY ordinal_position;
+  FROM information_schema.columns WHERE table_schema = 'dp_ledger' AND table_name = 'charge' AND column_name <> 'format' ORDER BY ordinal_position;
+SELECT refused($$SELECT finding('UPDATE dp_ledger.charge SET format = 77 WHERE seq = 2')$$);
 SELECT finding('UPDATE dp_ledger.charge SET rho = rho - 1 WHERE seq = 1');
 SELECT finding('UPDATE dp_ledger.charge SET hash = hash || hash WHERE seq = 1');
 SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 1');
@@ -61,7 +62,7 @@ SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 2');
 SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 3');
 SELECT finding('DELETE FROM dp_ledger.charge');
 SELECT finding('INSERT INTO dp_ledger.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta, '
-               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, other_strategies, series_id, block_from, block_to, other_times, hash FROM dp_ledger.charge WHERE seq = 3');
+               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, other_strategies, series_id, block_from, block_to, other_times, format, hash FROM dp_ledger.charge WHERE seq = 3');
 SELECT finding($$UPDATE dp_ledger.dataset SET chain_head = decode(repeat('00', 32), 'hex')$$);
 SELECT finding('UPDATE dp_ledger.dataset SET charges = 2');
 SELECT finding('UPDATE dp_ledger.dataset SET charges = 5');
