@@ -201,14 +201,24 @@ my @attested = (
 
 # ---- Running them ----
 
-sub run_statement
+# Statements of a role, each in a state as of a new session, in one session: their outputs, or errors, by their names
+sub run_statements
 {
-	my ($node, $statement, $releases, %o) = @_;
-	my ($name, $role, $sql) = @$statement;
+	my ($node, $role, $releases, $statements, %o) = @_;
+	my ($script, %answers) = ('');
 
-	$sql =~ s/\{([a-z][^{}"]*)\}/$releases->{$1} \/\/ "{$1}"/ge;
-	my ($status, $out, $err) = ask($node, $role, "SET client_min_messages = warning; $sql", %o);
-	return $status == 0 ? $out : "ERROR: $err";
+	for my $statement (@$statements)
+	{
+		my $sql = $statement->[2] =~ s/\{([a-z][^{}"]*)\}/$releases->{$1} \/\/ "{$1}"/ger;
+
+		$script .= "\\echo >>>$statement->[0]\nDISCARD ALL;\nSET client_min_messages = warning;\n$sql;\n\\if :ERROR\n\\echo ERROR: :LAST_ERROR_MESSAGE\n\\endif\n";
+	}
+	my ($status, $out, $err) = ask($node, $role, $script, %o, stop => 0);
+	for (split /^>>>/m, $out)
+	{
+		$answers{$1} = $2 if /^([^\n]+)\n(.*?)\n?$/s;
+	}
+	return %answers;
 }
 
 # The release of each answer: dp.releases has the charge that its role paid last.
@@ -224,7 +234,11 @@ sub answers
 {
 	my ($node, $kept, %o) = @_;
 
-	return { map { $_->[0] => run_statement($node, $_, $kept->{releases}, %o) } @paid, @series, @free, @attested };
+	my (%of_role, %answers);
+
+	push @{ $of_role{ $_->[1] } }, $_ for @paid, @series, @free, @attested;
+	%answers = (%answers, run_statements($node, $_, $kept->{releases}, $of_role{$_}, %o)) for sort keys %of_role;
+	return \%answers;
 }
 
 # fill_everything NODE, db => DATABASE
@@ -240,9 +254,9 @@ sub fill_everything
 	ask_ok($node, 'curator', "SET client_min_messages = warning; $declared", %o);
 	for my $statement (@paid, $attested[0])
 	{
-		my $answer = run_statement($node, $statement, {}, %o);
+		my %answer = run_statements($node, $statement->[1], {}, [ $statement ], %o);
 
-		push @failed, "$statement->[0]: $answer" if $answer =~ /^ERROR/;
+		push @failed, map { "$_: $answer{$_}" } grep { $answer{$_} =~ /^ERROR/ } keys %answer;
 		$kept->{releases}{ $statement->[0] } = newest_release($node, %o);
 	}
 	die join "\n", @failed if @failed;
@@ -251,7 +265,7 @@ sub fill_everything
 		SELECT FROM dp.aggregate('people', '{count(*),sum(paid)}', '{age,sex,city}', workload => 'marginals(2)', epsilon => 5);
 		SELECT dp.expose('people', 'cube_v', release => $kept->{releases}{'aggregates of tables'}); GRANT SELECT ON cube_v TO reader", %o);
 	$kept->{answers} = answers($node, $kept, %o);
-	push @failed, map { "$_: $kept->{answers}{$_}" } grep { $kept->{answers}{$_} =~ /^ERROR/ } sort keys %{ $kept->{answers} };
+	push @failed, map { "$_: $kept->{answers}{$_}" } grep { $kept->{answers}{$_} =~ /^ERROR/m || $kept->{answers}{$_} eq '' } sort keys %{ $kept->{answers} };
 	die join "\n", @failed if @failed;
 	$kept->{books} = books_of($node, %o);
 	return $kept;
@@ -266,7 +280,7 @@ sub answers_are
 	my $now = answers($node, $kept, %o);
 
 	is($now->{$_}, $kept->{answers}{$_}, "$when: $_") for map { $_->[0] } @paid, @series, @free, $frozen ? () : @attested;
-	like($now->{$_}, qr/is frozen|was written elsewhere/, "$when: not yet: $_") for map { $_->[0] } $frozen ? @attested : ();
+	like($now->{$_}, qr/^ERROR: .*(?:is frozen|are not joined as they were)$/, "$when: not yet: $_") for map { $_->[0] } $frozen ? @attested : ();
 	is(all_charges($node, %o), $before, "$when: all of it was free");
 	return;
 }

@@ -18,7 +18,7 @@ my %released = (
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_epsilon'\nmax_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\n");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_epsilon'\nmax_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\njit = off\n");
 $node->start;
 my $scripts = $node->config_data('--sharedir') . '/extension';
 for my $script (sort keys %released)

@@ -14,7 +14,7 @@ use Everything;
 my $old_install = $ENV{PG_EPSILON_OLD} || undef;
 my $start = getcwd;
 # both have the library preloaded, also while pg_upgrade runs them
-my $conf = "shared_preload_libraries = 'pg_epsilon'\nmax_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\nlog_min_messages = debug1\n";
+my $conf = "shared_preload_libraries = 'pg_epsilon'\nmax_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\nlog_min_messages = debug1\njit = off\n";
 
 # server NAME, INSTALLATION, VERSION: a cluster that pg_upgrade can take from one major to another
 sub server
