@@ -170,7 +170,7 @@ my %unstored = (
 asked($node, 'a store that fails', sub {
 	my $releases = ledger($node)->{releases};
 
-	$node->safe_psql('postgres', 'ALTER TABLE dp_ledger.release ADD CONSTRAINT full CHECK (false) NOT VALID');
+	$node->safe_psql('postgres', 'ALTER TABLE dp_ledger.release ADD CONSTRAINT no_room CHECK (false) NOT VALID');
 	for my $what (sort keys %unstored)
 	{
 		my ($status, $out, $err) = ask($node, 'ann', $unstored{$what});
@@ -180,7 +180,7 @@ asked($node, 'a store that fails', sub {
 			"a store that fails, $what: the charge stands, and what the error itself says");
 		is($out, '', "a store that fails, $what: no answer");
 	}
-	$node->safe_psql('postgres', 'ALTER TABLE dp_ledger.release DROP CONSTRAINT full');
+	$node->safe_psql('postgres', 'ALTER TABLE dp_ledger.release DROP CONSTRAINT no_room');
 	is(ledger($node)->{releases}, $releases, 'a store that fails: nothing is stored');
 	ask_ok($node, 'ann', $unstored{sums});
 }, charges => 1 + keys %unstored);
