@@ -9,12 +9,16 @@
 #   scripts/release.sh check [TAG]      makes a release twice, in two places and two environments, and compares; prints TAP
 #   scripts/release.sh refused          tags that must be refused; prints TAP
 #
+#   RELEASE_DIR=/path                   where the release is made, in place of an earlier one (default: build/release)
 #   RELEASES="bookworm trixie"          the releases of Debian
 #   PACKAGES, INSIDE, KEEP              as in scripts/packages.sh
 set -uo pipefail
+# a clone has another working directory
+[ -z "${RELEASE_DIR:-}" ] || RELEASE_DIR=$(realpath -m -- "$RELEASE_DIR")
+[ -z "${PACKAGES:-}" ] || PACKAGES=$(realpath -m -- "$PACKAGES")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-OUT=${OUT:-$PWD/build/release}
+RELEASE_DIR=${RELEASE_DIR:-$PWD/build/release}
 RELEASES=${RELEASES:-bookworm trixie}
 export PACKAGES=${PACKAGES:-$PWD/build/packages}
 
@@ -65,12 +69,12 @@ archives() { # archives DIR VERSION
 packages() { # packages VERSION
 	local release
 	# shellcheck disable=SC2086
-	ORIGINAL=$OUT/pg_epsilon-$1.tar.gz scripts/packages.sh build $RELEASES || return 1
+	ORIGINAL=$RELEASE_DIR/pg_epsilon-$1.tar.gz scripts/packages.sh build $RELEASES || return 1
 	for release in $RELEASES; do
-		mkdir -p "$OUT/$release"
+		mkdir -p "$RELEASE_DIR/$release"
 		# records of the build itself have its time
-		find "$PACKAGES/$release" -type f ! -name '*.changes' ! -name '*.buildinfo' -exec cp {} "$OUT/$release/" \;
-		[ -n "$(find "$OUT/$release" -name '*.deb')" ] || return 1
+		find "$PACKAGES/$release" -type f ! -name '*.changes' ! -name '*.buildinfo' -exec cp {} "$RELEASE_DIR/$release/" \;
+		[ -n "$(find "$RELEASE_DIR/$release" -name '*.deb')" ] || return 1
 	done
 }
 
@@ -81,7 +85,7 @@ notes() { # notes VERSION
 }
 
 sums() {
-	(cd "$OUT" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
+	(cd "$RELEASE_DIR" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
 }
 
 # In the clone.
@@ -91,29 +95,38 @@ files() { # files VERSION
 	[ -z "$faults" ] || refuse "$faults"
 	SOURCE_DATE_EPOCH=$(plain_git log -1 --format=%ct)
 	export SOURCE_DATE_EPOCH
-	archives "$OUT" "$1" && packages "$1" || refuse "No release was made."
-	scripts/sbom.pl document "$OUT" "$1" "$(plain_git rev-parse HEAD)" >"$OUT/pg_epsilon-$1.spdx.json" &&
-		scripts/sbom.pl check "$OUT/pg_epsilon-$1.spdx.json" || refuse "The SBOM is not what SPDX 2.3 asks for."
-	find "$OUT" -name linked -delete
-	notes "$1" >"$OUT/NOTES.md"
+	archives "$RELEASE_DIR" "$1" && packages "$1" || refuse "No release was made."
+	scripts/sbom.pl document "$RELEASE_DIR" "$1" "$(plain_git rev-parse HEAD)" >"$RELEASE_DIR/pg_epsilon-$1.spdx.json" &&
+		scripts/sbom.pl check "$RELEASE_DIR/pg_epsilon-$1.spdx.json" || refuse "The SBOM is not what SPDX 2.3 asks for."
+	find "$RELEASE_DIR" -name linked -delete
+	notes "$1" >"$RELEASE_DIR/NOTES.md"
 	sums
+}
+
+# foreign DIRECTORY: what is there and is not a release's
+foreign() {
+	[ -e "$1" ] || return 0
+	[ -d "$1" ] || echo "$1"
+	[ ! -d "$1" ] || (cd "$1" && find . -mindepth 1 -regextype posix-extended ! \( -type d -regex '\./[a-z]+' \) ! \( -type f \
+		-regex '\./(NOTES\.md|SHA256SUMS|pg_epsilon-[^/]*\.(zip|tar\.gz|spdx\.json)|[a-z]+/(linked|(pg-epsilon_|postgresql-[0-9]+-pg-epsilon)[^/]*))' \))
 }
 
 release() { # release [TAG]
 	local tag=${1:-$(plain_git describe --exact-match --tags HEAD 2>/dev/null)}
 	[ -n "$tag" ] || refuse "HEAD has no tag: make release TAG=v1.1.0"
 	plain_git rev-parse -q --verify "refs/tags/$tag^{commit}" >/dev/null || refuse "There is no tag $tag."
+	[ -z "$(foreign "$RELEASE_DIR" 2>&1)" ] || refuse "$RELEASE_DIR has files that are no release's. Empty it, or give another RELEASE_DIR."
 	umask 022
-	rm -rf "$OUT"
-	mkdir -p "$OUT" || exit 1
+	rm -rf "$RELEASE_DIR"
+	mkdir -p "$RELEASE_DIR" || exit 1
 	TREE=$(mktemp -d) || exit 1
 	trap 'rm -rf "$TREE"' EXIT
 	# by its whole name: a branch may have the same one
 	plain_git clone -q --no-checkout "$PWD" "$TREE/pg_epsilon" &&
 		plain_git -C "$TREE/pg_epsilon" checkout -q --detach "refs/tags/$tag" || exit 1
-	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 TZ=UTC OUT="$OUT" RELEASES="$RELEASES" PACKAGES="$PACKAGES" KEEP="${KEEP:-}" \
+	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 TZ=UTC RELEASE_DIR="$RELEASE_DIR" RELEASES="$RELEASES" PACKAGES="$PACKAGES" KEEP="${KEEP:-}" \
 		INSIDE="${INSIDE:-}" "$TREE/pg_epsilon/scripts/release.sh" files "${tag#v}" || exit 1
-	cat "$OUT/SHA256SUMS"
+	cat "$RELEASE_DIR/SHA256SUMS"
 }
 
 # ---- Tests ----
@@ -172,6 +185,31 @@ field() {
 	plain_git -C "$DIR/tree" tag -d "$VERSION" >/dev/null && plain_git -C "$DIR/tree" reset -q --hard start
 }
 
+# kept FILE DIRECTORY: a release there, from another directory, is refused, and the file is still there
+kept() {
+	local words wanted="$DIR/$2 has files that are no release's. Empty it, or give another RELEASE_DIR."
+	mkdir -p "$(dirname "$DIR/$1")" && echo precious >"$DIR/$1"
+	words=$(cd "$DIR" && RELEASES=none RELEASE_DIR=$2 tree/scripts/release.sh v99.0.0 2>&1)
+	[ $? = 1 ] && [ "$words" = "$wanted" ] && [ -f "$DIR/$1" ]
+	ok $? "refused: a RELEASE_DIR with $1"
+	[ "$words" = "$wanted" ] || sed 's/^/# /' <<<"$words"
+}
+
+# What is removed is a release of before, and nothing else.
+refused_places() {
+	local words
+	kept home/thesis.tex home
+	kept home2/src/main.c home2
+	kept home3/notes home3
+	kept home4/bookworm/pg-epsilon_1/linked home4
+	kept file file
+	mkdir -p "$DIR/before/bookworm" && touch "$DIR/before/"{NOTES.md,SHA256SUMS,pg_epsilon-1.0.0.{zip,tar.gz,spdx.json}} \
+		"$DIR/before/bookworm/"{linked,pg-epsilon_1.0.0-1.dsc,postgresql-15-pg-epsilon_1.0.0-1_amd64.deb}
+	words=$(cd "$DIR" && RELEASES=none RELEASE_DIR=before OUT=home tree/scripts/release.sh v99.0.0 2>&1)
+	[ "$words" = "$(versions 99.0.0)" ] && [ -d "$DIR/before" ] && [ -z "$(ls "$DIR/before")" ] && [ -f "$DIR/home/thesis.tex" ]
+	ok $? "a relative RELEASE_DIR is the caller's, a release of before goes, and OUT is nothing to it"
+}
+
 refused() {
 	VERSION=$(meta_version)
 	DIR=$(mktemp -d) || exit 1
@@ -188,6 +226,7 @@ refused() {
 	field CHANGELOG.md "s/^## $VERSION\$/## 99.0.0/"
 	echo changed >>"$DIR/tree/README.md" && commit "$DIR/tree" untagged && plain_git -C "$DIR/tree" tag -d untagged >/dev/null
 	refusal "HEAD has no tag: make release TAG=v1.1.0" '' "a commit without a tag"
+	refused_places
 }
 
 case ${1:-} in
@@ -195,6 +234,7 @@ archives) archives "$2" "$(meta_version)" ;;
 versions) versions "${2:-$(meta_version)}" ;;
 files) files "$2" ;;
 check | refused)
+	unset RELEASE_DIR
 	case $1 in check) twice "${2:-}" ;; *) refused ;; esac
 	echo "1..$NUMBER"
 	exit "$FAILED"
