@@ -59,6 +59,11 @@ plain_git() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -c safe.directory='*' -c tar.umask=0022 -c core.autocrlf=false "$@"
 }
 
+# clone FROM TO, ...: root's, of another user's repository too; the other side of git has no settings of ours
+clone() {
+	plain_git clone -q --upload-pack "git -c 'safe.directory=*' upload-pack" "$@"
+}
+
 archives() { # archives DIR VERSION
 	mkdir -p "$1"
 	# zip has local time
@@ -122,7 +127,7 @@ release() { # release [TAG]
 	TREE=$(mktemp -d) || exit 1
 	trap 'rm -rf "$TREE"' EXIT
 	# by its whole name: a branch may have the same one
-	plain_git clone -q --no-checkout "$PWD" "$TREE/pg_epsilon" &&
+	clone --no-checkout "$PWD" "$TREE/pg_epsilon" &&
 		plain_git -C "$TREE/pg_epsilon" checkout -q --detach "refs/tags/$tag" || exit 1
 	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 TZ=UTC RELEASE_DIR="$RELEASE_DIR" RELEASES="$RELEASES" PACKAGES="$PACKAGES" KEEP="${KEEP:-}" \
 		INSIDE="${INSIDE:-}" "$TREE/pg_epsilon/scripts/release.sh" files "${tag#v}" || exit 1
@@ -147,7 +152,7 @@ commit() { # commit DIRECTORY TAG: all changes there
 
 # tagged DIRECTORY TAG: a clone with the changes of the working tree, whose HEAD has the tag; tags here are left alone
 tagged() {
-	plain_git clone -q --no-tags "$PWD" "$1" && plain_git ls-files -z --cached --others --exclude-standard |
+	clone --no-tags "$PWD" "$1" && plain_git ls-files -z --cached --others --exclude-standard |
 		tar cf - --ignore-failed-read --null --no-recursion -T - 2>/dev/null | tar xf - --no-same-owner -C "$1" && commit "$1" "$2"
 }
 
@@ -155,7 +160,7 @@ twice() { # twice [TAG]
 	local tag=${1:-v$(meta_version)} again
 	DIR=$(mktemp -d) || exit 1
 	trap 'rm -rf "$DIR"' EXIT
-	if [ -n "${1:-}" ]; then plain_git clone -q "$PWD" "$DIR/first"; else tagged "$DIR/first" "$tag"; fi
+	if [ -n "${1:-}" ]; then clone "$PWD" "$DIR/first"; else tagged "$DIR/first" "$tag"; fi
 	again="$DIR/another/and longer/second"
 	mkdir -p "$again" && cp -R "$DIR/first/." "$again"
 	(umask 077 && cd "$DIR/first" && TZ=Pacific/Auckland LC_ALL=C scripts/release.sh "$tag" >&2)
@@ -218,6 +223,10 @@ refused() {
 	refusal "There is no tag v99.9.9." v99.9.9 "a branch"
 	plain_git -C "$DIR/tree" tag v99.0.0
 	refusal "$(versions 99.0.0)" v99.0.0 "a tag of another version"
+	# not what is in them: objects are links to those of this repository
+	[ "$(id -u)" != 0 ] || chown 65534 "$DIR/tree" "$DIR/tree/.git"
+	refusal "$(versions 99.0.0)" v99.0.0 "the same in a clone of another user's, where root asks"
+	chown "$(id -u)" "$DIR/tree" "$DIR/tree/.git"
 	field META.json 's/^   "version": .*/   "version": "99.0.0",/'
 	field pg_epsilon.control "s/^default_version = .*/default_version = '99.0'/"
 	field debian/changelog '1s/(.*)/(99.0.0-1)/'
