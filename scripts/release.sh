@@ -13,6 +13,8 @@
 #   RELEASES="bookworm trixie"          the releases of Debian
 #   PACKAGES, INSIDE, KEEP              as in scripts/packages.sh
 set -uo pipefail
+# a hook of git has its own repository and index in these
+unset "${!GIT_@}"
 # a clone has another working directory
 [ -z "${RELEASE_DIR:-}" ] || RELEASE_DIR=$(realpath -m -- "$RELEASE_DIR")
 [ -z "${PACKAGES:-}" ] || PACKAGES=$(realpath -m -- "$PACKAGES")
@@ -54,9 +56,10 @@ versions() { # versions WANTED
 
 # ---- Files ----
 
-# git without the settings of a user: some change the bytes of archives
+# git without the settings of a user and of the system: some change the bytes of archives
 plain_git() {
-	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -c safe.directory='*' -c tar.umask=0022 -c core.autocrlf=false "$@"
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1 git -c safe.directory='*' -c tar.umask=0022 \
+		-c core.autocrlf=false -c core.attributesFile=/dev/null "$@"
 }
 
 # clone FROM TO, ...: root's, of another user's repository too; the other side of git has no settings of ours
@@ -190,6 +193,22 @@ field() {
 	plain_git -C "$DIR/tree" tag -d "$VERSION" >/dev/null && plain_git -C "$DIR/tree" reset -q --hard start
 }
 
+# What a hook, a user's attributes or a template bring along changes neither the repository nor the archives.
+surroundings() {
+	local words
+	mkdir -p "$DIR/config/git" "$DIR/template/info"
+	echo '* text eol=crlf' | tee "$DIR/config/git/attributes" >"$DIR/template/info/attributes"
+	(
+		export GIT_DIR="$DIR/none" GIT_WORK_TREE="$DIR/none" GIT_INDEX_FILE="$DIR/none/index" GIT_TEMPLATE_DIR="$DIR/template" XDG_CONFIG_HOME="$DIR/config"
+		refusal "$(versions 99.0.0)" v99.0.0 "a tag of another version, from a hook of another repository"
+		"$DIR/tree/scripts/release.sh" archives "$DIR/hook"
+		exit "$FAILED"
+	)
+	FAILED=$? NUMBER=$((NUMBER + 1))
+	"$DIR/tree/scripts/release.sh" archives "$DIR/plain" && [ -s "$DIR/plain/pg_epsilon-$VERSION.zip" ] && diff -r "$DIR/plain" "$DIR/hook" >&2
+	ok $? "archives are the same from there"
+}
+
 # kept FILE DIRECTORY: a release there, from another directory, is refused, and the file is still there
 kept() {
 	local words wanted="$DIR/$2 has files that are no release's. Empty it, or give another RELEASE_DIR."
@@ -227,6 +246,7 @@ refused() {
 	[ "$(id -u)" != 0 ] || chown 65534 "$DIR/tree" "$DIR/tree/.git"
 	refusal "$(versions 99.0.0)" v99.0.0 "the same in a clone of another user's, where root asks"
 	chown "$(id -u)" "$DIR/tree" "$DIR/tree/.git"
+	surroundings
 	field META.json 's/^   "version": .*/   "version": "99.0.0",/'
 	field pg_epsilon.control "s/^default_version = .*/default_version = '99.0'/"
 	field debian/changelog '1s/(.*)/(99.0.0-1)/'
