@@ -3,7 +3,7 @@
 # The same tag gives the same bytes, where Debian's releases have the same compiler and libraries.
 #
 #   scripts/release.sh [TAG]            in build/release: archives for PGXN, Debian packages, an SBOM, notes and SHA256SUMS;
-#                                       TAG is v1.1.0 or the like (default: the tag of HEAD)
+#                                       TAG is v1.1.0 or the like (default: that of the version at HEAD)
 #   scripts/release.sh archives DIR     the archives of HEAD alone, in DIR
 #   scripts/release.sh versions [V]     which texts have another version than V (default: META.json's); nothing if none has
 #   scripts/release.sh check [TAG]      makes a release twice, in two places and two environments, and compares; prints TAP
@@ -31,8 +31,8 @@ refuse() {
 
 # ---- Versions ----
 
-meta_version() {
-	sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json
+meta_version() { # meta_version [FILE]
+	sed -n 's/^   "version": "\(.*\)",$/\1/p' "${1:-META.json}"
 }
 
 # texts LAST: "FILE VERSION" for each file that has the version; pg_epsilon.control's has no last number
@@ -119,9 +119,18 @@ foreign() {
 		-regex '\./(NOTES\.md|SHA256SUMS|pg_epsilon-[^/]*\.(zip|tar\.gz|spdx\.json)|[a-z]+/(linked|(pg-epsilon_|postgresql-[0-9]+-pg-epsilon)[^/]*))' \))
 }
 
+# own_tag: the tag of HEAD by the version there, whatever other tags it has
+own_tag() {
+	local tag tags
+	tag=v$(meta_version <(plain_git show HEAD:META.json))
+	tags=$(plain_git tag --points-at HEAD)
+	[ -n "$tags" ] || refuse "HEAD has no tag: make release TAG=$tag"
+	grep -xF -- "$tag" <<<"$tags" || refuse "HEAD does not have the tag $tag, but" $tags
+}
+
 release() { # release [TAG]
-	local tag=${1:-$(plain_git describe --exact-match --tags HEAD 2>/dev/null)}
-	[ -n "$tag" ] || refuse "HEAD has no tag: make release TAG=v1.1.0"
+	local tag=${1:-}
+	[ -n "$tag" ] || tag=$(own_tag) || exit 1
 	plain_git rev-parse -q --verify "refs/tags/$tag^{commit}" >/dev/null || refuse "There is no tag $tag."
 	[ -z "$(foreign "$RELEASE_DIR" 2>&1)" ] || refuse "$RELEASE_DIR has files that are no release's. Empty it, or give another RELEASE_DIR."
 	umask 022
@@ -254,7 +263,12 @@ refused() {
 	field docker/Dockerfile.extension 's/image.version="[^"]*"/image.version="99.0.0"/'
 	field CHANGELOG.md "s/^## $VERSION\$/## 99.0.0/"
 	echo changed >>"$DIR/tree/README.md" && commit "$DIR/tree" untagged && plain_git -C "$DIR/tree" tag -d untagged >/dev/null
-	refusal "HEAD has no tag: make release TAG=v1.1.0" '' "a commit without a tag"
+	refusal "HEAD has no tag: make release TAG=v$VERSION" '' "a commit without a tag"
+	plain_git -C "$DIR/tree" tag a-tag && plain_git -C "$DIR/tree" tag zz
+	refusal "HEAD does not have the tag v$VERSION, but a-tag zz" '' "tags that say no version"
+	sed -i "s/^## $VERSION\$/## 99.0.0/" "$DIR/tree/CHANGELOG.md" && commit "$DIR/tree" "v$VERSION" && plain_git -C "$DIR/tree" tag -f zz >/dev/null 2>&1
+	plain_git -C "$DIR/tree" tag another
+	refusal "CHANGELOG.md has version 99.0.0, not $VERSION" '' "the tag of the version, among others"
 	refused_places
 }
 
