@@ -256,7 +256,7 @@ shipped() {
 		for name in lib/postgresql/$major/lib/pg_epsilon.so lib/postgresql/$major/lib/pg_epsilon_worker.so \
 			$(printf "lib/postgresql/$major/bin/%s " $(basename -a scripts/pg_epsilon_anchor_*)) \
 			$(printf "share/postgresql/$major/extension/%s " pg_epsilon.control $(basename -a sql/pg_epsilon--*.sql)) \
-			$(printf "share/doc/postgresql-$major-pg-epsilon/%s " README.md SECURITY.md changelog doc/*.md copyright); do
+			$(printf "share/doc/postgresql-$major-pg-epsilon/%s " examples/verify_log.pl README.md SECURITY.md changelog doc/*.md copyright); do
 			grep -qE "^/usr/$name(\.gz)?$" <<<"$inside" || echo "$deb lacks $name"
 		done
 	done
@@ -269,7 +269,7 @@ packages() { # packages RELEASE: without those of debugging symbols
 check() { # check RELEASE
 	local name=$1-test
 	build "$1"
-	same '' "$(shipped "$1")" "Debian $1: they have libraries, SQL scripts, anchors and pages"
+	same '' "$(shipped "$1")" "Debian $1: they have libraries, SQL scripts, anchors, pages and the auditor's program"
 	inside "$1-build" 'lintian --fail-on error ../*.changes'
 	ok $? "Debian $1: lintian finds no error"
 	fresh "$name" "$1" && inside "$name" 'apt-get install -y -q --no-install-recommends autopkgtest dpkg-dev'
