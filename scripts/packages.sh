@@ -136,9 +136,15 @@ planted() {
 	ok $? "SBOM: $2"
 }
 
+# namespace FILE: of the release in $dir, in a document that is written there
+namespace() {
+	SOURCE_DATE_EPOCH=0 scripts/sbom.pl document "$dir" "$version" commit >"$1"
+	sed -n '/"documentNamespace"/p' "$1"
+}
+
 # Of a release with one package, which holds what is installed on this system.
 check_sbom() {
-	local dir=$PWD/build/packages/release stage=build/packages/files/stage version deb
+	local dir=$PWD/build/packages/release stage=build/packages/files/stage version deb before
 	version=$(sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json)
 	deb=postgresql-$MAJOR-pg-epsilon_$version-1_$(dpkg --print-architecture).deb
 	rm -rf "$dir"
@@ -148,10 +154,14 @@ check_sbom() {
 		dpkg-deb -Zgzip -z1 -b "$stage" "$dir/here/$deb" >/dev/null && scripts/sbom.pl linked "$dir/here/$deb" >"$dir/here/linked"
 	ok $? "an archive and a package"
 	SBOM=$dir/sbom.json
-	SOURCE_DATE_EPOCH=0 scripts/sbom.pl document "$dir" "$version" commit >"$SBOM"
+	before=$(namespace "$SBOM")
 	same '' "$(scripts/sbom.pl check "$SBOM" 2>&1)" "the SBOM has what SPDX 2.3 asks for"
 	same "libc6 liblapacke libopenblas0-serial postgresql-$MAJOR" "$(sed -n "s/^$deb\tDEPENDS_ON\t\([^\t]*\).*/\1/p" "$dir/here/linked" | xargs)" "what the package links"
 	same 2 "$(grep -c '"LGPL-2.0-or-later AND PostgreSQL"' "$SBOM")" "the licences of what is in the archive"
+	same "$before" "$(namespace "$dir.again")" "the same contents, the same namespace"
+	sed -i '/\tlibc6\t/s/$/+b1/' "$dir/here/linked"
+	[ "$(namespace "$dir.again")" != "$before" ]
+	ok $? "another version of a library, another namespace"
 	planted '/"spdxVersion"/s/2\.3/2.2/' 'spdxVersion SPDX-2.2'
 	planted '/"documentNamespace"/d' 'SPDXRef-DOCUMENT: no documentNamespace'
 	planted '/"created"/s/T.*Z/ today/' 'created 1970-01-01 today'
@@ -246,7 +256,7 @@ shipped() {
 		for name in lib/postgresql/$major/lib/pg_epsilon.so lib/postgresql/$major/lib/pg_epsilon_worker.so \
 			$(printf "lib/postgresql/$major/bin/%s " $(basename -a scripts/pg_epsilon_anchor_*)) \
 			$(printf "share/postgresql/$major/extension/%s " pg_epsilon.control $(basename -a sql/pg_epsilon--*.sql)) \
-			$(printf "share/doc/postgresql-$major-pg-epsilon/%s " README.md SECURITY.md changelog doc/*.md copyright); do
+			$(printf "share/doc/postgresql-$major-pg-epsilon/%s " examples/verify_log.pl README.md SECURITY.md changelog doc/*.md copyright); do
 			grep -qE "^/usr/$name(\.gz)?$" <<<"$inside" || echo "$deb lacks $name"
 		done
 	done
@@ -259,7 +269,7 @@ packages() { # packages RELEASE: without those of debugging symbols
 check() { # check RELEASE
 	local name=$1-test
 	build "$1"
-	same '' "$(shipped "$1")" "Debian $1: they have libraries, SQL scripts, anchors and pages"
+	same '' "$(shipped "$1")" "Debian $1: they have libraries, SQL scripts, anchors, pages and the auditor's program"
 	inside "$1-build" 'lintian --fail-on error ../*.changes'
 	ok $? "Debian $1: lintian finds no error"
 	fresh "$name" "$1" && inside "$name" 'apt-get install -y -q --no-install-recommends autopkgtest dpkg-dev'

@@ -228,8 +228,10 @@ sub document
 			relate($relation eq 'DEPENDS_ON' ? ($id, $relation, $to) : ($to, $relation, $id));
 		}
 	}
+	# one commit may be built with other packages of Debian: that is another document
+	my $contents = Digest::SHA::sha256_hex(JSON::PP->new->canonical->encode([ \@packages, \@files, \@relationships ]));
 	print JSON::PP->new->canonical->pretty->encode({ spdxVersion => 'SPDX-2.3', dataLicense => 'CC0-1.0', SPDXID => 'SPDXRef-DOCUMENT',
-		name => "pg_epsilon-$version", documentNamespace => "https://spdx.org/spdxdocs/pg_epsilon-$version-$commit",
+		name => "pg_epsilon-$version", documentNamespace => "https://spdx.org/spdxdocs/pg_epsilon-$version-$commit-$contents",
 		creationInfo => { created => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime $ENV{SOURCE_DATE_EPOCH}),
 			creators => [ 'Organization: pg_epsilon contributors', "Tool: pg_epsilon/scripts/sbom.pl-$version" ] },
 		packages => \@packages, files => \@files, relationships => \@relationships });
@@ -242,7 +244,7 @@ my %digits = (SHA1 => 40, SHA256 => 64);
 # what we use of each form
 my %forms = (
 	document => { SPDXID => qr/^SPDXRef-DOCUMENT$/, spdxVersion => qr/^SPDX-2\.3$/, dataLicense => qr/^CC0-1\.0$/, name => qr/./,
-		documentNamespace => qr{^https?://[^#\s]+$} },
+		documentNamespace => qr{^https?://[^#\s]+-[0-9a-f]{64}$} },
 	creationInfo => { created => qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/ },
 	package => { SPDXID => $identifier, name => qr/./, versionInfo => qr/./, downloadLocation => qr/^(NOASSERTION|NONE|\w+:.*)$/, filesAnalyzed => qr/^[01]$/,
 		licenseDeclared => qr/^[A-Z]/, licenseConcluded => qr/^[A-Z]/, copyrightText => qr/./, supplier => qr/^Organization: / },
