@@ -111,8 +111,16 @@ ask_ok($n0, 'ann', $fresh);
 # ---- Who bears the name ----
 
 my $twin_dir = PostgreSQL::Test::Utils::tempdir;
-my @receive = ($n0->installed_command('pg_receivewal'), '-D', $twin_dir, '-d', $n0->connstr('postgres') . ' application_name=n1');
-my $twin = IPC::Run::start(\@receive, '>', '/dev/null', '2>&1');
+
+# twin CONNECTION, OPTIONS: somebody else who bears the name n1, and flushes what he gets
+sub twin
+{
+	my ($connection, @options) = @_;
+
+	return IPC::Run::start([ $n0->installed_command('pg_receivewal'), '-D', $twin_dir, '-d', "$connection application_name=n1", @options ], '>', '/dev/null', '2>&1');
+}
+
+my $twin = twin($n0->connstr('postgres'));
 ok(wait_for($n0, q{SELECT count(*) = 2 FROM pg_stat_replication WHERE application_name = 'n1'}), 'two of one name');
 like(refused($n0, 'ann', $fresh, '55000', 'two of one name'), qr/more than one server is connected as standby "n1"/, 'two of one name: the reason');
 $twin->kill_kill;
@@ -178,7 +186,7 @@ stopped($n0, 'n1', sub {
 });
 stopped($n0, 'n1', sub {
 	in_vain('one of two of the name has flushed', sub {
-		$twin = IPC::Run::start([ @receive, '--synchronous' ], '>', '/dev/null', '2>&1');
+		$twin = twin("$tcp dbname=postgres", '--synchronous');
 	});
 	$twin->kill_kill;
 });
@@ -300,6 +308,8 @@ $n2->start;
 is_there($n0, 'n2');
 $n0->wait_for_catchup($n2);
 $n2->promote;
+ask($n2, 'ann', q{SELECT dp.describe('people')}, timeout => 60, timed_out => \my $late);
+ok(!$late, 'another standby: who reads waits for no standby of its own');
 frozen($n2, 'another standby', qr/its ledger names another sole standby than "n2": "n1"/);
 $n2->stop;
 $n1->stop;
