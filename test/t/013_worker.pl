@@ -159,6 +159,17 @@ for my $where ('in the worker', 'in the scan')
 		like($err, qr/rho 1e-06/, "cancelled $where: and charged what it costs");
 	}, charges => 2);
 }
+# cancelled while the worker stores the answer: nobody knows yet what becomes of it, and here it is stored
+asked($node, 'cancelled in the store', sub {
+	session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.release IN SHARE MODE');
+	session_start($ann, "SELECT count(*) FROM dp.histogram($_[0])");
+	ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"), 'cancelled in the store: it stands');
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'ann'});
+	like((session_finish($ann))[1], qr/DETAIL:  Charge \d+ on dataset "people" stands, and its answer may be stored: to ask again is free if it is\.$/m,
+		'cancelled in the store: what the error says');
+	session_query($lock, 'ROLLBACK');
+	is((session_query($ann, "SELECT count(*) FROM dp.histogram($_[0])"))[0], '10', 'cancelled in the store: asked again, it is answered, and not charged again');
+}, charges => 1);
 $_->quit for $lock, $brake->{session};
 
 # The disk is full when the answer is to be stored: every kind of request says that its charge stands.
