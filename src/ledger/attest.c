@@ -403,7 +403,8 @@ both(char *finding, char *anchor_fault)
 
 /* A sequence of the ledger that is behind its table moves to its last number. */
 #define PASS(table) \
-	"SELECT pg_catalog.setval('dp_ledger." table "_id_seq', t.id) FROM (SELECT max(id) AS id FROM dp_ledger." table ") t, " \
+	"SELECT pg_catalog.setval('dp_ledger." table "_id_seq', t.id) " \
+	"FROM (SELECT max(id) AS id FROM dp_ledger." table ") t, " \
 	"dp_ledger." table "_id_seq s WHERE t.id > s.last_value - CASE WHEN s.is_called THEN 0 ELSE 1 END"
 
 /* Logical replication brings rows, and not how far the sequences are that number them. */

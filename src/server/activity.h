@@ -70,7 +70,10 @@ extern void pe_activity_init(void);
 		PG_END_TRY(); \
 	}
 
-/* Of the request that runs, which names its dataset once, with the owner of its table.  Without one nothing is noted or counted. */
+/*
+ * Of the request that runs, which names its dataset once, with the owner of its table.  Without one nothing is noted or
+ * counted.
+ */
 extern void pe_activity_dataset(int64 dataset_id, Oid owner);
 extern void pe_activity_phase(pe_phase phase);
 extern void pe_activity_memory(size_t bytes);	/* the largest counts, and while it is prepared alone */
