@@ -114,9 +114,13 @@ files() { # files VERSION
 # foreign DIRECTORY: what is there and is not a release's
 foreign() {
 	[ -e "$1" ] || return 0
-	[ -d "$1" ] || echo "$1"
-	[ ! -d "$1" ] || (cd "$1" && find . -mindepth 1 -regextype posix-extended ! \( -type d -regex '\./[a-z]+' \) ! \( -type f \
-		-regex '\./(NOTES\.md|SHA256SUMS|pg_epsilon-[^/]*\.(zip|tar\.gz|spdx\.json)|[a-z]+/(linked|(pg-epsilon_|postgresql-[0-9]+-pg-epsilon)[^/]*))' \))
+	(
+		cd "$1" || exit
+		# others have such files, too
+		compgen -G 'pg_epsilon-*.spdx.json' >/dev/null || find . -name NOTES.md -o -name SHA256SUMS
+		find . -mindepth 1 -regextype posix-extended ! \( -type d -regex '\./[a-z]+' \) ! \( -type f \
+			-regex '\./(NOTES\.md|SHA256SUMS|pg_epsilon-[^/]*\.(zip|tar\.gz|spdx\.json)|[a-z]+/(linked|(pg-epsilon_|postgresql-[0-9]+-pg-epsilon)[^/]*))' \)
+	)
 }
 
 # own_tag: the tag of HEAD by the version there, whatever other tags it has
@@ -235,6 +239,7 @@ refused_places() {
 	kept home2/src/main.c home2
 	kept home3/notes home3
 	kept home4/bookworm/pg-epsilon_1/linked home4
+	kept home5/NOTES.md home5
 	kept file file
 	mkdir -p "$DIR/before/bookworm" && touch "$DIR/before/"{NOTES.md,SHA256SUMS,pg_epsilon-1.0.0.{zip,tar.gz,spdx.json}} \
 		"$DIR/before/bookworm/"{linked,pg-epsilon_1.0.0-1.dsc,postgresql-15-pg-epsilon_1.0.0-1_amd64.deb}

@@ -63,6 +63,10 @@ COMMENT ON COLUMN dp.stat_datasets.reading_errors IS 'charges whose rows could n
 COMMENT ON COLUMN dp.stat_datasets.strategies IS 'strategies that requests had to optimise';
 COMMENT ON COLUMN dp.stat_datasets.release_bytes IS 'bytes of releases that were stored; for the owner alone';
 
+-- 1.0 has none for these columns.
+COMMENT ON COLUMN dp.datasets.min_count IS 'groups of fewer units are NULL for everybody but the owner; NULL: all groups are shown';
+COMMENT ON COLUMN dp.models.positive IS 'the class whose probability or margin is predicted; NULL for linear_regression';
+
 GRANT SELECT ON dp.activity, dp.stat_datasets TO PUBLIC;
 
 -- A role that was renamed is shown by its name of today, also before its next charge writes that into the ledger.

@@ -8,12 +8,16 @@ use Exporter 'import';
 
 our @EXPORT = qw($catalog catalog_of differences);
 
-# Each object that belongs to the extension, and each part of one; pg_attver numbers changes of a table in this database.
+# Each object that belongs to the extension, and each part of one: indexes, constraints, rules and policies go with their tables.  pg_attver numbers changes of a table in this database.
 our $catalog = q{
 	SET search_path = '';
 	CREATE TEMP VIEW members AS
 	    SELECT d.classid, d.objid FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.refobjid = e.oid
 	     WHERE e.extname = 'pg_epsilon' AND d.deptype = 'e';
+	CREATE TEMP VIEW parts AS
+	    WITH RECURSIVE p AS (SELECT classid, objid FROM pg_temp.members UNION
+	        SELECT d.classid, d.objid FROM pg_catalog.pg_depend d JOIN p ON (d.refclassid, d.refobjid) = (p.classid, p.objid) WHERE d.deptype IN ('a', 'i'))
+	    SELECT classid, objid FROM p;
 	CREATE TEMP VIEW relations AS
 	    SELECT c.* FROM pg_catalog.pg_class c JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_class'::regclass AND m.objid = c.oid;
 	CREATE TEMP VIEW functions AS
@@ -24,7 +28,7 @@ our $catalog = q{
 	UNION ALL
 	SELECT 'member: ' || o.type || ' ' || o.identity FROM pg_temp.members, pg_catalog.pg_identify_object(classid, objid, 0) o
 	UNION ALL
-	SELECT 'comment: ' || o.type || ' ' || o.identity || ': ' || d.description FROM pg_temp.members m JOIN pg_catalog.pg_description d ON (d.classoid, d.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(d.classoid, d.objoid, d.objsubid) o
+	SELECT 'comment: ' || o.type || ' ' || o.identity || ': ' || d.description FROM pg_temp.parts m JOIN pg_catalog.pg_description d ON (d.classoid, d.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(d.classoid, d.objoid, d.objsubid) o
 	UNION ALL
 	SELECT 'label: ' || o.identity || ' ' || s.label FROM pg_temp.members m JOIN pg_catalog.pg_seclabel s ON (s.classoid, s.objoid) = (m.classid, m.objid), pg_catalog.pg_identify_object(s.classoid, s.objoid, s.objsubid) o
 	UNION ALL
@@ -42,7 +46,7 @@ our $catalog = q{
 	UNION ALL
 	SELECT 'relation: ' || pg_catalog.concat_ws(' | ', oid::regclass, relkind, relpersistence, relowner::regrole, relacl, reloptions, relrowsecurity, relforcerowsecurity, relreplident, relhasrules, relhastriggers, CASE WHEN relkind = 'v' THEN pg_catalog.pg_get_viewdef(oid) END) FROM pg_temp.relations
 	UNION ALL
-	SELECT 'column: ' || pg_catalog.concat_ws(' | ', a.attrelid::regclass, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attnotnull, a.attstorage, a.attcompression, a.attidentity, a.attgenerated, a.attacl, (SELECT pg_catalog.array_agg(o) FROM pg_catalog.unnest(a.attoptions) o WHERE o !~ '^pg_attver='), pg_catalog.pg_get_expr(d.adbin, d.adrelid))
+	SELECT 'column: ' || pg_catalog.concat_ws(' | ', a.attrelid::regclass, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attnotnull, a.attstorage, a.attcompression, 'statistics ' || a.attstattarget, a.attidentity, a.attgenerated, a.attacl, (SELECT pg_catalog.array_agg(o) FROM pg_catalog.unnest(a.attoptions) o WHERE o !~ '^pg_attver='), pg_catalog.pg_get_expr(d.adbin, d.adrelid))
 	  FROM pg_temp.relations r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid LEFT JOIN pg_catalog.pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum) WHERE a.attnum > 0
 	UNION ALL
 	SELECT 'constraint: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, c.conname, c.convalidated, pg_catalog.pg_get_constraintdef(c.oid)) FROM pg_temp.relations r JOIN pg_catalog.pg_constraint c ON c.conrelid = r.oid
@@ -53,11 +57,12 @@ our $catalog = q{
 	UNION ALL
 	SELECT 'rule: ' || pg_catalog.pg_get_ruledef(u.oid) || ' ' || u.ev_enabled::text FROM pg_temp.relations r JOIN pg_catalog.pg_rewrite u ON u.ev_class = r.oid
 	UNION ALL
-	SELECT 'policy: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, p.polname) FROM pg_temp.relations r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid
+	SELECT 'policy: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, p.polname, p.polcmd, p.polpermissive, p.polroles::regrole[], 'using ' || pg_catalog.pg_get_expr(p.polqual, p.polrelid), 'check ' || pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)) FROM pg_temp.relations r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid
 	UNION ALL
 	SELECT 'sequence: ' || pg_catalog.concat_ws(' | ', r.oid::regclass, s.seqtypid::regtype, s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache, s.seqcycle) FROM pg_temp.relations r JOIN pg_catalog.pg_sequence s ON s.seqrelid = r.oid
 	UNION ALL
-	SELECT 'type: ' || pg_catalog.concat_ws(' | ', t.oid::regtype, t.typtype, t.typcategory, t.typlen, t.typbyval, t.typalign, t.typstorage, t.typinput, t.typoutput, t.typreceive, t.typsend, t.typanalyze, t.typsubscript, t.typcollation, t.typowner::regrole, t.typacl) FROM pg_catalog.pg_type t JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_type'::regclass AND m.objid = t.oid
+	SELECT 'type: ' || pg_catalog.concat_ws(' | ', t.oid::regtype, t.typtype, t.typcategory, t.typlen, t.typbyval, t.typalign, t.typstorage, t.typinput, t.typoutput, t.typreceive, t.typsend, t.typanalyze, t.typsubscript, t.typcollation, t.typowner::regrole, t.typacl, t.typbasetype::regtype, t.typnotnull, 'default ' || t.typdefault,
+	       (SELECT pg_catalog.array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid), (SELECT pg_catalog.array_agg(c.conname || ' ' || pg_catalog.pg_get_constraintdef(c.oid) ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid)) FROM pg_catalog.pg_type t JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_type'::regclass AND m.objid = t.oid
 	UNION ALL
 	SELECT 'cast: ' || pg_catalog.concat_ws(' | ', c.castsource::regtype, c.casttarget::regtype, c.castfunc, c.castcontext, c.castmethod) FROM pg_catalog.pg_cast c JOIN pg_temp.members m ON m.classid = 'pg_catalog.pg_cast'::regclass AND m.objid = c.oid
 	UNION ALL

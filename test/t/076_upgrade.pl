@@ -110,9 +110,21 @@ for my $planted (
 	q{UPDATE pg_extension SET extcondition[1] = 'WHERE false' WHERE extname = 'pg_epsilon'}, q{SELECT pg_extension_config_dump(0, '') WHERE false; UPDATE pg_extension SET extconfig = extconfig[2:], extcondition = extcondition[2:] WHERE extname = 'pg_epsilon'},
 	q{DELETE FROM pg_init_privs WHERE objoid = 'dp.activity'::regclass}, q{ALTER SEQUENCE dp_ledger.charge_id_seq CYCLE}, q{ALTER SERVER dp VERSION '2'}, q{REVOKE USAGE ON FOREIGN SERVER dp FROM PUBLIC},
 	q{CREATE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER t BEFORE INSERT ON dp_ledger.charge FOR EACH ROW EXECUTE FUNCTION public.f()},
-	q{ALTER TABLE dp_ledger.charge DISABLE ROW LEVEL SECURITY}, q{CREATE POLICY p ON dp_ledger.charge}, q{CREATE RULE r AS ON INSERT TO dp_ledger.act DO INSTEAD NOTHING})
+	q{ALTER TABLE dp_ledger.charge DISABLE ROW LEVEL SECURITY}, q{CREATE POLICY p ON dp_ledger.charge}, q{CREATE RULE r AS ON INSERT TO dp_ledger.act DO INSTEAD NOTHING},
+	q{COMMENT ON INDEX dp_ledger.act_place IS 'another'}, q{COMMENT ON CONSTRAINT budget_rho ON dp_ledger.budget IS 'another'}, q{COMMENT ON RULE "_RETURN" ON dp.activity IS 'another'}, q{ALTER TABLE dp_ledger.charge ALTER request SET STATISTICS 7})
 {
 	isnt(differences(catalog_of($node, 'old', "SET allow_system_table_mods = on; $planted"), $catalog), '', "a difference is found: $planted");
+}
+
+# What there is none of today is seen in whole, too.
+for my $pair (
+	[ q{CREATE POLICY p ON dp_ledger.charge USING (%s)}, 'true', 'false' ], [ q{CREATE POLICY p ON dp_ledger.charge FOR %s}, 'SELECT', 'DELETE' ], [ q{CREATE POLICY p ON dp_ledger.charge TO %s}, 'ann', 'curator' ],
+	[ q{CREATE DOMAIN dp.d AS int CHECK (VALUE > %s); ALTER EXTENSION pg_epsilon ADD DOMAIN dp.d}, 0, 1 ], [ q{CREATE DOMAIN dp.d AS int %s; ALTER EXTENSION pg_epsilon ADD DOMAIN dp.d}, 'NULL', 'NOT NULL' ],
+	[ q{CREATE TYPE dp.e AS ENUM (%s); ALTER EXTENSION pg_epsilon ADD TYPE dp.e}, q{'a', 'b'}, q{'b', 'a'} ])
+{
+	my ($sql, $one, $other) = @$pair;
+
+	isnt(differences(map { catalog_of($node, 'old', sprintf $sql, $_) } $one, $other), '', "a difference is found: $sql with $one and with $other");
 }
 
 # ---- All of it goes on ----
