@@ -82,7 +82,7 @@ tampered('one act moved behind a charge', 'UPDATE dp_ledger.act SET charges = 2 
 tampered("an act's $_", "UPDATE dp_ledger.act SET $_ = 'x' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'dataset', 'at', 'role_name', 'act', 'subject', 'reason';
 tampered("an act's $_", "UPDATE dp_ledger.act SET $_ = '{}' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'old_value', 'new_value';
 tampered("an act's hash", q{UPDATE dp_ledger.act SET hash = '\x00' WHERE seq = 6}, '', qr/^f\|\|act 6 is not what was written/);
-tampered('an act added', 'INSERT INTO dp_ledger.act SELECT dataset_id, 10, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp_ledger.act WHERE seq = 9',
+tampered('an act added', 'INSERT INTO dp_ledger.act SELECT dataset_id, 10, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, format, hash FROM dp_ledger.act WHERE seq = 9',
 	'PE002', qr/^f\|\|(?:act 10 is not what was written|an act before act 10 is missing)/);	# a later act is number 10 too, in any order
 tampered('the number of acts', 'UPDATE dp_ledger.dataset SET acts = 7', 'PE002', qr/^f\|\|(?:the head of the chain is not that of its last charge or act|an act before act 8 is missing|act 8 is not what was written)/);
 # acts written after a charge that is gone do not make the chain end well

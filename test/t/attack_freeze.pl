@@ -90,7 +90,7 @@ sub tampered
 
 tampered('a charge that was removed', 'DELETE FROM dp_ledger.charge WHERE seq = 3', 'PE002', qr/charges are missing at the end: 1/);
 tampered('one that was added', q{INSERT INTO dp_ledger.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta,
-	epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, other_strategies, series_id, block_from, block_to, other_times, hash FROM dp_ledger.charge WHERE seq = 3}, 'PE002', qr/is not what was written/);
+	epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, other_strategies, series_id, block_from, block_to, other_times, format, hash FROM dp_ledger.charge WHERE seq = 3}, 'PE002', qr/is not what was written/);
 tampered('the last hash', q{UPDATE dp_ledger.charge SET hash = decode('00', 'hex') WHERE seq = 3}, 'PE002', qr/is not what was written/);
 tampered('the head', q{UPDATE dp_ledger.dataset SET chain_head = decode(repeat('00', 32), 'hex')}, 'PE002', qr/the head of the chain is not that of its last charge/);
 tampered('the number of charges', 'UPDATE dp_ledger.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
