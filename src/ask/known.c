@@ -32,6 +32,7 @@
 #include "blocks/blocks.h"
 #include "ledger/budget.h"
 #include "ledger/formats.h"
+#include "ledger/standby.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -1347,6 +1348,8 @@ candidates(const pe_aggregation *g, uint64 *count)
 	for (uint64 row = 0; row < *count; row++)
 		take_row(g, row, &found[row]);
 	pe_access_end(&access);
+	if (*count > 0)
+		pe_standby_await(dataset->cap_id);
 	qsort(found, *count, sizeof(*found), by_price);
 	*count = keep_first(found, *count);
 	return found;

@@ -25,6 +25,7 @@
 #include "ledger/budget.h"
 #include "ledger/formats.h"
 #include "ledger/charge.h"
+#include "ledger/standby.h"
 #include "ledger/strategies.h"
 #include "plan/plan.h"
 #include "server/settings.h"
@@ -120,6 +121,7 @@ pe_release_read_row(pe_release *r)
 	if (!find_row(r) ||
 		(!pe_release_is_paid(r->id, r->dataset->frozen, GetUserId()) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
+	pe_standby_await(r->dataset->cap_id);
 }
 
 void

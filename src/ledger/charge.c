@@ -22,6 +22,7 @@
 #include "accounting/filter.h"
 #include "server/access.h"
 #include "ledger/acts.h"
+#include "ledger/anchor_command.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
 #include "server/settings.h"
@@ -814,6 +815,56 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 		reply->others = 0;
 		reply->values = 0;
 	}
+}
+
+static pe_row *
+row_of_dataset(int64 id)
+{
+	Datum		key[1] = {Int64GetDatum(id)};
+
+	return pe_row_last("dataset", "dataset_pkey", key, 1);
+}
+
+/* Whether the anchor's command does not know the last line, as far as this worker knows. */
+static bool
+is_ahead_of_anchor(const pe_row *row, pe_anchor_link *link)
+{
+	pe_anchor_link known = {.relation = (Oid) pe_row_int64(row, "relation_oid")};
+
+	if (pe_anchor_command[0] == '\0' || pe_row_bool(row, "dropped") ||
+		pe_identity_is_frozen(pe_row_text(row, "identity"), known.relation))
+		return false;
+	*link = known;
+	link->charges = pe_row_int64(row, "charges");
+	memcpy(link->head, VARDATA_ANY(pe_row_bytea(row, "chain_head")), PG_SHA256_DIGEST_LENGTH);
+	pe_anchor_command_get(&known, 1, false);
+	/* where it knows other charges the ledger is frozen, and returns what it says was paid */
+	return known.charges < link->charges && (known.charges == PE_ANCHOR_NOTHING ||
+		pe_anchor_differs(pe_row_int64(row, "id"), link->charges, link->head, &known, PE_ANCHOR_NAME) == NULL);
+}
+
+bool
+pe_batch_rests(pe_batch *batch, int64 dataset_id, pe_anchor_link *link)
+{
+	pe_row	   *row = RecoveryInProgress() ? NULL : row_of_dataset(dataset_id);
+	int64		cap_id = row != NULL ? pe_row_int64(row, "cap_id") : 0;
+	bool		rests;
+	book	   *b;
+
+	link->charges = 0;
+	if (cap_id != 0)
+		row = row_of_dataset(dataset_id = cap_id);
+	if (row == NULL)
+		return false;
+	b = find_book(batch, dataset_id);
+	/* what is charged in this very batch is waited for, and may be what is answered */
+	if (b != NULL && b->changed)
+		return true;
+	rests = pe_standby_rests(dataset_id, pe_row_int64(row, "acts"));
+	if (is_ahead_of_anchor(row, link))
+		return true;
+	link->charges = 0;
+	return rests;
 }
 
 /*

@@ -53,6 +53,12 @@ extern void pe_batch_store_period(pe_batch *batch, const pe_charge_request *requ
 extern int64 pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id,
 							  const int64 *value, int64 values);
 
+/*
+ * In a batch: whether an answer that the ledger of a dataset has must wait, like a charge: for a standby
+ * (standby.h), or, where link has charges afterwards, until the anchor's command has put it.  58030 as of that.
+ */
+extern bool pe_batch_rests(pe_batch *batch, int64 dataset_id, pe_anchor_link *link);
+
 /* Lets datasets go on after a promotion (promotion.h): in a batch of its own. */
 extern void pe_batch_settle(pe_batch *batch);
 

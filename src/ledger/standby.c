@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/timeline.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -24,6 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "ledger/acts.h"
 #include "ledger/formats.h"
 #include "ledger/standby.h"
 #include "server/access.h"
@@ -52,19 +55,26 @@ typedef struct known
 	int64		dataset_id;
 	Oid			ledger;			/* where it was read: an extension that is made anew has another one */
 	int64		acts;			/* of the dataset then */
+	int64		noted;			/* note_count then: of a dataset that has no act of its own */
 	standby_act last;
 	int64		confirmed;		/* number of an act that all whom it names have flushed */
+	XLogRecPtr	written;		/* all lines that can be seen end before */
+	XLogRecPtr	flushed;		/* up to there all whom the act names have flushed */
 } known;
 
 /* For whose flush a batch waits: the act names it. */
 typedef struct wanted
 {
 	known	   *of;
-	int64		seq;
+	int64		seq;			/* 0: nothing is written */
 	standby		who;
 } wanted;
 
+void		(*pe_standby_ask) (int64 dataset_id);
+
 static List *all_known;			/* lasts as long as the worker */
+static int64 note_count = 1;	/* acts that this worker has noted; none but it writes them */
+static bool has_noted;			/* in this batch, which may be undone */
 static List *all_wanted;
 static MemoryContext wanted_context;
 
@@ -87,26 +97,51 @@ copy_text(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
-/* The last act of a dataset: nothing, if it was written in another place. */
-static void
-read_last(int64 dataset_id, const char *place, standby_act *act)
-{
-	static pe_statement find = {NULL, "SELECT seq, v ->> 'standby', v ->> 'address', v ->> 'leaving', "
-		"v ->> 'leaving_address', v ->> 'place', format "
-		"FROM (SELECT seq, charges, format, new_value::pg_catalog.jsonb AS v "
-		"FROM dp_ledger.act WHERE dataset_id = $1 AND act = '" PE_STANDBY "') a "
-		"ORDER BY charges DESC, seq DESC LIMIT 1", 1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(dataset_id)};
+#define WHAT_AN_ACT_SAYS "SELECT seq, v ->> 'standby', v ->> 'address', v ->> 'leaving', " \
+	"v ->> 'leaving_address', v ->> 'place', format " \
+	"FROM (SELECT seq, charges, format, at, new_value::pg_catalog.jsonb AS v FROM dp_ledger.act "
 
-	memset(act, 0, sizeof(*act));
-	if (pe_access_read(&find, values, NULL) == 0 || strcmp(pe_access_text(0, 6), place) != 0)
-		return;
+static void
+act_of_row(standby_act *act)
+{
 	act->seq = pe_access_int64(0, 1);
 	PE_CHECK_FORMAT(pe_access_int64(0, 7), "act " INT64_FORMAT, act->seq);
 	copy_text(act->sole.name, sizeof(act->sole.name), pe_access_text(0, 2));
 	copy_text(act->sole.address, sizeof(act->sole.address), pe_access_text(0, 3));
 	copy_text(act->leaving.name, sizeof(act->leaving.name), pe_access_text(0, 4));
 	copy_text(act->leaving.address, sizeof(act->leaving.address), pe_access_text(0, 5));
+}
+
+/* The last act of a dataset: nothing, if it was written in another place. */
+static void
+read_last(int64 dataset_id, const char *place, standby_act *act)
+{
+	static pe_statement find = {NULL, WHAT_AN_ACT_SAYS "WHERE dataset_id = $1 AND act = '" PE_STANDBY "') a "
+		"ORDER BY charges DESC, seq DESC LIMIT 1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset_id)};
+
+	memset(act, 0, sizeof(*act));
+	if (pe_access_read(&find, values, NULL) > 0 && strcmp(pe_access_text(0, 6), place) == 0)
+		act_of_row(act);
+}
+
+/*
+ * Of a dataset that has none: the last act of another, dropped ones too, that names somebody; of several the
+ * newest.  Its table may have been that one's, and whom it names may be promoted.
+ */
+static void
+read_last_of_any(const char *place, standby_act *act)
+{
+	static pe_statement find = {NULL, WHAT_AN_ACT_SAYS "l WHERE act = '" PE_STANDBY "' AND NOT EXISTS (SELECT "
+		"FROM dp_ledger.act n WHERE n.dataset_id = l.dataset_id AND n.act = l.act AND n.seq > l.seq)) a "
+		"WHERE v ->> 'place' = $1 AND coalesce(v ->> 'standby', v ->> 'leaving') IS NOT NULL "
+		"ORDER BY at::pg_catalog.timestamptz DESC LIMIT 1", 1, {TEXTOID}};
+	Datum		values[1] = {CStringGetTextDatum(place)};
+
+	memset(act, 0, sizeof(*act));
+	if (pe_access_read(&find, values, NULL) > 0)
+		act_of_row(act);
+	act->seq = 0;
 }
 
 static known *
@@ -136,11 +171,21 @@ recall(int64 dataset_id, int64 acts)
 	Oid			ledger = get_relname_relid("act", get_namespace_oid("dp_ledger", false));
 
 	if (k->ledger != ledger)
+	{
+		/* the worker before this one may have waited in vain, and a server that has crashed */
 		k->confirmed = 0;
+		k->written = GetFlushRecPtr(NULL);
+	}
 	if (k->ledger != ledger || k->acts != acts)
+	{
 		read_last(dataset_id, current_place(), &k->last);
+		k->noted = 0;
+	}
+	if (k->last.seq == 0 && k->noted != note_count)
+		read_last_of_any(current_place(), &k->last);
 	k->ledger = ledger;
 	k->acts = acts;
+	k->noted = has_noted ? 0 : note_count;
 	return k;
 }
 
@@ -227,9 +272,11 @@ typedef struct connections
 static void
 look(const char *name, XLogRecPtr end, connections *c)
 {
+	/* a subscriber has a database, and no copy of the ledger */
 	static pe_statement find = {NULL, "SELECT count(*), count(*) FILTER (WHERE flush_lsn >= $2), min(a), max(a) "
-		"FROM (SELECT flush_lsn, coalesce(host(client_addr), 'local') AS a FROM pg_catalog.pg_stat_replication "
-		"WHERE application_name = $1) s", 2, {TEXTOID, PG_LSNOID}};
+		"FROM (SELECT w.flush_lsn, coalesce(host(s.client_addr), 'local') AS a "
+		"FROM pg_catalog.pg_stat_get_activity(NULL) s JOIN pg_catalog.pg_stat_get_wal_senders() w ON w.pid = s.pid "
+		"WHERE s.application_name = $1 AND s.datid IS NULL) s", 2, {TEXTOID, PG_LSNOID}};
 	Datum		values[2] = {CStringGetTextDatum(name), LSNGetDatum(end)};
 
 	pe_access_read(&find, values, NULL);
@@ -346,7 +393,7 @@ next_act(const known *k, const char *sole, const char *given_up)
 	standby_act next = k->last;
 
 	if (k->last.leaving.name[0] != '\0' &&
-		(k->confirmed == k->last.seq || strcmp(k->last.leaving.name, given_up) == 0))
+		((k->last.seq != 0 && k->confirmed == k->last.seq) || strcmp(k->last.leaving.name, given_up) == 0))
 		memset(&next.leaving, 0, sizeof(next.leaving));
 	change_sole(&next, sole, given_up);
 	return next;
@@ -359,6 +406,10 @@ check_next(const standby_act *next, const char *sole)
 		check_required(sole);
 	if (next->sole.name[0] != '\0')
 		check_address(&next->sole);
+	/* nobody else waits for it before the charge */
+	if (strcmp(next->sole.name, sole) != 0)
+		check_connected(&next->sole, "Start it, until the change of pg_epsilon.sole_standby is done, or give it up "
+						"with -NAME.");
 	if (next->leaving.name[0] != '\0')
 	{
 		check_connected(&next->leaving, "Start it, until it has the next charge too, or give it up with -NAME in "
@@ -383,6 +434,7 @@ void
 pe_standby_begin(void)
 {
 	all_wanted = NIL;
+	has_noted = false;
 	wanted_context = CurrentMemoryContext;
 }
 
@@ -400,13 +452,57 @@ pe_standby_note(int64 dataset_id, int64 acts, pe_act_line *line)
 		return false;
 	next = next_act(k, sole, given_up);
 	check_next(&next, sole);
-	differs = !is_same(&next.sole, &k->last.sole) || !is_same(&next.leaving, &k->last.leaving);
+	differs = k->last.seq == 0 || !is_same(&next.sole, &k->last.sole) || !is_same(&next.leaving, &k->last.leaving);
+	note_count += differs;
+	has_noted = has_noted || differs;
 	if (differs)
 		fill_line(line, &k->last, &next, strcmp(k->last.sole.name, given_up) == 0 ||
 				  strcmp(k->last.leaving.name, given_up) == 0 ? given_up : "");
 	want(k, differs ? acts + 1 : k->last.seq, &next.sole);
 	want(k, differs ? acts + 1 : k->last.seq, &next.leaving);
 	return differs;
+}
+
+/* One that is given up and stays: the address is the one that it has now. */
+static void
+want_named(known *of, const standby *who)
+{
+	char		sole[NAMEDATALEN];
+	char		given_up[NAMEDATALEN];
+	standby		now = *who;
+
+	read_setting(sole, given_up);
+	if (strcmp(who->name, given_up) == 0 && strcmp(who->name, sole) == 0)
+		find_standby(sole, &now);
+	if (strcmp(who->name, given_up) != 0 || strcmp(who->name, sole) == 0)
+		want(of, 0, &now);
+}
+
+bool
+pe_standby_rests(int64 dataset_id, int64 acts)
+{
+	known	   *k = recall(dataset_id, acts);
+
+	if (k->last.seq == 0 || k->flushed >= k->written)
+		return false;
+	want_named(k, &k->last.sole);
+	want_named(k, &k->last.leaving);
+	return k->last.sole.name[0] != '\0' || k->last.leaving.name[0] != '\0';
+}
+
+void
+pe_standby_await(int64 dataset_id)
+{
+	standby_act last;
+	pe_access	access;
+
+	if (pe_standby_ask == NULL || RecoveryInProgress())
+		return;
+	pe_access_begin(&access);
+	read_last(dataset_id, current_place(), &last);
+	pe_access_end(&access);
+	if (last.sole.name[0] != '\0' || last.leaving.name[0] != '\0' || pe_anchor_command[0] != '\0')
+		pe_standby_ask(dataset_id);
 }
 
 /* ------------------------------------------------------------------
@@ -425,7 +521,7 @@ has_flushed(const standby *s, XLogRecPtr end)
 }
 
 static bool
-have_all_flushed(XLogRecPtr end)
+have_all_flushed(void)
 {
 	bool		all = true;
 	ListCell   *cell;
@@ -433,35 +529,60 @@ have_all_flushed(XLogRecPtr end)
 
 	pe_access_begin(&access);
 	foreach(cell, all_wanted)
-		all = all && has_flushed(&((wanted *) lfirst(cell))->who, end);
+		all = all && has_flushed(&((wanted *) lfirst(cell))->who, ((wanted *) lfirst(cell))->of->written);
 	pe_access_end(&access);
 	return all;
+}
+
+/* Seen from now on, whether it is flushed there or not. */
+static void
+note_written(XLogRecPtr end)
+{
+	ListCell   *cell;
+
+	foreach(cell, all_wanted)
+	{
+		wanted	   *w = lfirst(cell);
+
+		if (w->seq != 0)
+			w->of->written = Max(w->of->written, end);
+	}
+}
+
+static void
+note_flushed(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, all_wanted)
+	{
+		wanted	   *w = lfirst(cell);
+
+		w->of->flushed = w->of->written;
+		if (w->seq != 0)
+			w->of->confirmed = w->seq;
+	}
 }
 
 bool
 pe_standby_has_flushed(XLogRecPtr end)
 {
 	MemoryContext context = CurrentMemoryContext;
-	ListCell   *cell;
 	bool		all;
 
+	note_written(end);
 	if (all_wanted == NIL)
 		return true;
 	if (ProcDiePending)			/* a statement would end the worker before it answers */
 		return false;
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	all = have_all_flushed(end);
+	all = have_all_flushed();
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
-	foreach(cell, all_wanted)
-	{
-		wanted	   *w = lfirst(cell);
-
-		if (all)
-			w->of->confirmed = w->seq;
-	}
+	if (all)
+		note_flushed();
 	return all;
 }
 
@@ -497,35 +618,63 @@ pe_standby_may_be(void)
 	return pe_sole_standby[0] != '\0' || !XLogRecPtrIsInvalid(what_was_received().heard);
 }
 
-/* The value of application_name in a connection string of either form; NULL: there is none. */
-static const char *
-find_application_name(const char *conninfo)
+/* Whether a key begins here, and no value: after a blank that follows no equals sign, or in a URI after ? or &. */
+static bool
+begins_key(const char *conninfo, const char *at, bool is_uri)
 {
-	static const char key[] = "application_name";
-	const char *found = conninfo;
+	const char *before = at;
+	int			quotes = 0;
 
-	while ((found = strstr(found, key)) != NULL)
-	{
-		bool		is_key = found == conninfo || strchr(" \t\n?&", found[-1]) != NULL;
-
-		found += strlen(key);
-		found += strspn(found, " \t\n");
-		if (is_key && *found == '=')
-			return found + 1 + strspn(found + 1, " \t\n'");
-	}
-	return NULL;
+	if (is_uri)
+		return at > conninfo && strchr("?&", at[-1]) != NULL;
+	for (const char *c = conninfo; c < at; c++)
+		quotes += *c == '\'';
+	while (before > conninfo && isspace((unsigned char) before[-1]))
+		before--;
+	return quotes % 2 == 0 && (before == conninfo || (before < at && before[-1] != '='));
 }
 
-/* As what this server connects to its primary. */
+/* What ends the value; at what follows its key. */
+static char *
+value_of_key(const char *at, bool is_uri)
+{
+	static const char blanks[] = " \t\n\r\f\v";
+
+	at += is_uri ? 0 : strspn(at, blanks);
+	if (*at++ != '=')
+		return NULL;
+	if (is_uri)
+		return pnstrdup(at, strcspn(at, "&"));
+	at += strspn(at, blanks);
+	return *at == '\'' ? pnstrdup(at + 1, strcspn(at + 1, "'")) : pnstrdup(at, strcspn(at, blanks));
+}
+
+/* What libpq takes where the connection string has none. */
+static char *
+fallback_name(const char *conninfo)
+{
+	if (strstr(conninfo, "service") != NULL || getenv("PGSERVICE") != NULL || getenv("PGAPPNAME") != NULL)
+		return NULL;
+	return pstrdup(GetConfigOption("cluster_name", false, false));
+}
+
+/* As what this server connects to its primary, if that is plain to see; else NULL. */
 static char *
 own_name(void)
 {
+	static const char key[] = "application_name";
 	const char *conninfo = GetConfigOption("primary_conninfo", true, false);
-	const char *name = conninfo != NULL ? find_application_name(conninfo) : NULL;
+	const char *found = conninfo != NULL ? strstr(conninfo, key) : NULL;
+	bool		is_uri;
 
-	if (name == NULL)
-		return pstrdup(GetConfigOption("cluster_name", false, false));
-	return pnstrdup(name, strcspn(name, " \t\n'&"));
+	if (conninfo == NULL || strpbrk(conninfo, "\\%") != NULL)
+		return NULL;
+	if (found == NULL)
+		return fallback_name(conninfo);
+	is_uri = strncmp(conninfo, "postgres", strlen("postgres")) == 0 && strstr(conninfo, "://") != NULL;
+	if (strstr(found + 1, key) != NULL || !begins_key(conninfo, found, is_uri))
+		return NULL;
+	return value_of_key(found + strlen(key), is_uri);
 }
 
 /* The timeline from which the current one was begun; 0: unknown. */
@@ -590,6 +739,8 @@ pe_standby_fault(int64 dataset_id, const char *identity)
 	read_last(dataset_id, place, &act);
 	if (act.sole.name[0] == '\0')
 		return "its ledger names no sole standby";
+	if (name == NULL)
+		return "primary_conninfo does not show plainly as what it was connected";
 	if (strcmp(act.sole.name, name) != 0)
 		return psprintf("its ledger names another sole standby than \"%s\": \"%s\"", name, act.sole.name);
 	return promotion_fault(timeline);

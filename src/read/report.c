@@ -14,6 +14,7 @@
 
 #include "server/arguments.h"
 #include "ask/request.h"
+#include "ledger/standby.h"
 #include "read/report.h"
 #include "ask/suppress.h"
 #include "server/return_rows.h"
@@ -336,6 +337,7 @@ pe_report_answer(pe_report *r)
 	measure_due(r);
 	PE_UNDONE();
 	pe_series_anchor(r->serial.series, r->serial.asked->dataset);
+	pe_standby_await(r->serial.asked->dataset->cap_id);
 	PE_END_UNDONE();
 	if (rows <= 0)
 		return 0;

@@ -17,6 +17,7 @@
 
 #include "ledger/anchor_command.h"
 #include "ledger/promotion.h"
+#include "ledger/standby.h"
 #include "server/access.h"
 #include "server/activity.h"
 #include "server/compat.h"
@@ -452,9 +453,23 @@ ask_to_settle(void)
 	(void) exchange_free(&message, &answer);
 }
 
+static void
+ask_for_standby(int64 dataset_id)
+{
+	StringInfoData message;
+	StringInfoData answer;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_REST);
+	pq_sendint64(&message, dataset_id);
+	if (!exchange_free(&message, &answer))
+		raise_error(&answer);
+}
+
 void
 pe_channel_serve_ledger(void)
 {
+	pe_standby_ask = ask_for_standby;
 	pe_anchor_ask_worker = ask_for_anchor;
 	pe_promotion_ask = ask_to_settle;
 }

@@ -97,6 +97,7 @@ typedef struct pe_channel
 #define PE_MESSAGE_PERIOD 'P'
 #define PE_MESSAGE_ANCHOR 'A'
 #define PE_MESSAGE_SETTLE 'T'
+#define PE_MESSAGE_REST 'L'
 
 /* First byte of an answer; other answers are a pe_charge_reply. */
 #define PE_ANSWER_STORED 'S'

@@ -148,6 +148,8 @@ typedef struct job
 	StringInfoData message;
 	StringInfoData answer;
 	bool		charged;
+	bool		rests;			/* on lines that a standby or the anchor perhaps has not */
+	pe_anchor_link rested;		/* the last of them, if the anchor's command has not; else no charges */
 	bool		owes_release;	/* it was charged for rows that are still to be read */
 } job;
 
@@ -162,6 +164,7 @@ serve_reserve(pe_batch *batch, job *j)
 	pe_batch_reserve(batch, &request, &price, &reply);
 	pe_reply_write(&j->answer, &reply);
 	j->charged = reply.charge_id != 0;
+	j->rests = reply.outcome == PE_REPLAYED && pe_batch_rests(batch, request.dataset_id, &j->rested);
 	j->owes_release = reply.outcome == PE_CHARGED && (request.series == NULL || request.series->created == NULL);
 }
 
@@ -194,6 +197,14 @@ serve_period(pe_batch *batch, job *j)
 	pe_wipe(value, values * sizeof(int64));
 	pe_reply_write(&j->answer, &reply);
 	j->charged = reply.charge_id != 0;
+	j->rests = reply.outcome == PE_REPLAYED && pe_batch_rests(batch, request.dataset_id, &j->rested);
+}
+
+static void
+serve_rest(pe_batch *batch, job *j)
+{
+	pq_sendbyte(&j->answer, PE_ANSWER_DONE);
+	j->rests = pe_batch_rests(batch, pq_getmsgint64(&j->message), &j->rested);
 }
 
 static void
@@ -225,7 +236,8 @@ serve(pe_batch *batch, job *j)
 	MemoryContextSwitchTo(message_context);	/* SPI leaves its own current, in which answers would not last */
 	j->message.cursor = 0;
 	initStringInfo(&j->answer);
-	j->charged = j->owes_release = false;
+	j->charged = j->rests = j->owes_release = false;
+	j->rested.charges = 0;
 	switch (pq_getmsgbyte(&j->message))
 	{
 		case PE_MESSAGE_RESERVE:
@@ -236,6 +248,9 @@ serve(pe_batch *batch, job *j)
 			break;
 		case PE_MESSAGE_PERIOD:
 			serve_period(batch, j);
+			break;
+		case PE_MESSAGE_REST:
+			serve_rest(batch, j);
 			break;
 		case PE_MESSAGE_ANCHOR:
 			pq_sendbyte(&j->answer, PE_ANSWER_DONE);
@@ -263,7 +278,7 @@ answer_error(job *j, const ErrorData *error)
 	bool		shows_row = ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION;
 
 	initStringInfo(&j->answer);
-	j->charged = j->owes_release = false;
+	j->charged = j->rests = j->owes_release = false;
 	pq_sendbyte(&j->answer, PE_ANSWER_ERROR);
 	pq_sendint32(&j->answer, error->sqlerrcode);
 	append_text(&j->answer, error->message);
@@ -345,11 +360,11 @@ static void
 check_standbys(const job *jobs, int count)
 {
 	XLogRecPtr	end = XactLastCommitEnd;
-	bool		charged = false;
+	bool		waited = false;
 
 	for (int i = 0; i < count; i++)
-		charged = charged || jobs[i].charged;
-	for (int passed = 0; charged && !is_flushed(end); passed += 10)
+		waited = waited || jobs[i].charged || jobs[i].rests;
+	for (int passed = 0; waited && !is_flushed(end); passed += 10)
 	{
 		if (passed >= STANDBY_GRACE || ProcDiePending)
 			ereport(ERROR,
@@ -360,9 +375,29 @@ check_standbys(const job *jobs, int count)
 	}
 }
 
+static void
+reach_anchor(const job *j)
+{
+	if (j->rested.charges == 0)
+		return;
+	StartTransactionCommand();
+	pe_anchor_command_reach(&j->rested);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(message_context);
+}
+
+static void
+answer_undone(job *j, ErrorData *error)
+{
+	error->detail = j->charged ? "The request was charged."
+		: "Nothing was charged. The ledger has the answer, and a standby or the anchor perhaps not yet.";
+	answer_error(j, error);
+}
+
 /*
  * What is committed must be on the synchronous standbys and in the anchor before anybody hears of it.
- * Where it cannot be, those who were charged get the error in the place of their answer.
+ * Where it cannot be, those who were charged get the error in the place of their answer, and those who would
+ * hear of such a charge.
  */
 static void
 record_links(job *jobs, int count, const pe_anchor_link *link, int links)
@@ -371,15 +406,16 @@ record_links(job *jobs, int count, const pe_anchor_link *link, int links)
 	{
 		check_standbys(jobs, count);
 		pe_anchor_advance(link, links);
+		for (int i = 0; i < count; i++)
+			reach_anchor(&jobs[i]);
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error = take_error();
 
-		error->detail = pstrdup("The request was charged.");
 		for (int i = 0; i < count; i++)
-			if (jobs[i].charged)
-				answer_error(&jobs[i], error);
+			if (jobs[i].charged || jobs[i].rests)
+				answer_undone(&jobs[i], error);
 	}
 	PG_END_TRY();
 }
@@ -632,6 +668,7 @@ pe_worker_main(Datum database)
 	pin_settings();
 	pe_anchor_ask_worker = NULL;	/* a library that was preloaded has set them */
 	pe_promotion_ask = NULL;
+	pe_standby_ask = NULL;
 	message_context = AllocSetContextCreate(TopMemoryContext, "pg_epsilon ledger message", ALLOCSET_DEFAULT_SIZES);
 
 	mailbox = pe_mailbox_open();

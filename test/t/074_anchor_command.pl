@@ -41,7 +41,7 @@ is(join("\n", grep { !/^\d \S+ postgres: .*pg_epsilon ledger/ } split /\n/, slur
 
 # ---- A command that fails ----
 
-# unanswered WHAT, MESSAGE: a mode in which nothing is charged, and what was paid is answered
+# unanswered WHAT, MESSAGE: a mode in which nothing is charged, and nothing answered that the anchor perhaps does not know
 sub unanswered
 {
 	my ($what, $message) = @_;
@@ -49,9 +49,12 @@ sub unanswered
 	worker_gone($node);
 	keeper_mode($keeper, $what);
 	like(refused($node, 'ann', $fresh, '58030', $what), $message, "$what: what the error says");
-	is(ask_ok($node, 'ann', $paid), $answer, "$what: what was paid is answered");
+	like(refused($node, 'ann', $paid, '58030', "$what, paid"), $message, "$what: a new worker does not know whether what was paid was told");
 	keeper_mode($keeper, 'works');
 	ask_ok($node, 'ann', $fresh);
+	keeper_mode($keeper, $what);
+	is(ask_ok($node, 'ann', $paid), $answer, "$what: what was paid, and told, is answered");
+	keeper_mode($keeper, 'works');
 	keeper_has($keeper, $node, "$what, and then no more");
 	return;
 }
@@ -87,6 +90,17 @@ not_told('put fails', 'it ended with exit code 1');
 not_told('put is late', 'it ended with exit code 1');
 not_told('put hangs', 'it did not end within 3000 ms');
 is(ledger($node)->{releases}, $releases + 3, 'of what was not told nothing was drawn and stored');
+
+# the ledger says that bob has paid, and the anchor does not know it
+keeper_mode($keeper, 'put fails');
+my (undef, undef, $not_put) = ask($node, 'bob', $paid);
+like($not_put, qr/DETAIL:  The request was charged/, 'paid, and not told');
+like(refused($node, 'bob', $paid, '58030', 'paid, and not told: once more'), qr/DETAIL:  Nothing was charged/, 'paid, and not told: once more: the reason');
+worker_gone($node);
+like(refused($node, 'bob', $paid, '58030', 'paid, and not told: another worker'), qr/DETAIL:  Nothing was charged/, 'paid, and not told: another worker: the reason');
+keeper_mode($keeper, 'works');
+is(ask_ok($node, 'bob', $paid), $answer, 'paid, and told');
+keeper_has($keeper, $node, 'paid, and told');
 is(ask_ok($node, 'curator', $verify), $whole, 'the ledger is whole');
 
 # ---- The setting ----
@@ -103,7 +117,6 @@ $node->reload;
 worker_gone($node);
 like(refused($node, 'ann', $fresh, '58030', 'a relative path in postgresql.conf'), qr/invalid value for parameter "pg_epsilon.anchor_command": "anchor get".*DETAIL:  It must begin with an absolute path/s,
 	'a relative path in postgresql.conf: the reason');
-is(ask_ok($node, 'ann', $paid), $answer, 'a relative path in postgresql.conf: what was paid is answered');
 worker_gone($node);
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_command', "'$keeper->{command};touch $outside/shell'");
 $node->reload;

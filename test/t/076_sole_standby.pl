@@ -126,6 +126,12 @@ like(refused($n0, 'ann', $fresh, '55000', 'two of one name'), qr/more than one s
 $twin->kill_kill;
 is_there($n0, 'n1');
 ask_ok($n0, 'ann', $fresh);
+my $nothing = '';
+my $subscriber = IPC::Run::start([ $n0->installed_command('psql'), '-X', '-d', $n0->connstr('postgres') . ' replication=database application_name=n1' ], '<', \$nothing, '>', '/dev/null', '2>&1');
+ok(wait_for($n0, q{SELECT count(*) = 2 FROM pg_stat_replication WHERE application_name = 'n1'}), 'a connection of a subscriber');
+is(ask_ok($n0, 'ann', $fresh), '2', 'a connection of a subscriber does not count');
+$subscriber->kill_kill;
+is_there($n0, 'n1');
 
 my $primary_conninfo = $n1->safe_psql('postgres', 'SHOW primary_conninfo');
 my $tcp = "host=127.0.0.1 port=" . $n0->port . " user=" . $n0->safe_psql('postgres', 'SELECT current_user');
@@ -202,6 +208,58 @@ set($n0, 'n1 -n1', 'n1');
 is(ask_ok($n0, 'ann', $fresh), '2', 'the operator says that it is the same');
 set($n0, 'n1');
 
+# ---- What the ledger has, and the standby has not ----
+
+# vain_wait SESSION, WHAT: the worker waits for a standby, and does so no longer
+sub vain_wait
+{
+	my ($session, $what) = @_;
+
+	ok(wait_for($n0, $waits), "$what: it waits");
+	$n0->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM ($worker) w");
+	my ($rows, $error) = session_finish($session);
+	eval { $session->quit };
+	is(sqlstate($error), '57014', "$what: an error") or diag $error;
+	return;
+}
+
+my $same = q{SELECT sum(estimate) FROM dp.histogram('people', 'age', rho => 0.001)};
+my $anns = ask_ok($n0, 'ann', $same);
+my $lines;
+stopped($n0, 'n1', sub {
+	my $bob = session($n0, 'bob');
+
+	session_start($bob, $same);
+	vain_wait($bob, 'what another has paid');
+	$lines = ledger($n0)->{charges};
+	like(refused($n0, 'bob', $same, '57014', 'what another has paid, once more'), qr/Nothing was charged/, 'what another has paid, once more: the reason');
+	worker_gone($n0);
+	like(refused($n0, 'bob', $same, '57014', 'what another has paid, by another worker'), qr/Nothing was charged/, 'what another has paid, by another worker: the reason');
+});
+is(ask_ok($n0, 'bob', $same), $anns, 'the standby has it: it is answered');
+is(ledger($n0)->{charges}, $lines, 'and costs no more');
+$n1->stop;
+is(ask_ok($n0, 'bob', $same), $anns, 'what it has flushed is answered without it');
+$n1->start;
+is_there($n0, 'n1');
+
+ask_ok($n0, 'curator', q{ALTER TABLE people ADD at date; UPDATE people SET at = date '2020-01-01' + id % 20; SELECT dp.set_time('people', 'at')});
+ask_ok($n0, 'ann', q{SELECT FROM dp.create_series('people', 'weeks', '{sex}', over => 'totals', start => '2020-01-01', period => '10 days', periods => 2, rho => 0.001)});
+my $report = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.report('weeks', 1)};
+$n0->append_conf('postgresql.conf', q{pg_epsilon.time_quantum = '6s'});
+$n0->reload;
+my $reader = session($n0, 'ann');
+session_start($reader, $report);
+ok(wait_for($n0, q{SELECT EXISTS (SELECT FROM dp_ledger.charge WHERE request LIKE '%"attempt": 1%')}), 'a report: it is attempted');
+stopped($n0, 'n1', sub {
+	vain_wait($reader, 'a report');
+	$n0->append_conf('postgresql.conf', q{pg_epsilon.time_quantum = '10ms'});
+	$n0->reload;
+	is($n0->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.series_period WHERE payload IS NOT NULL'), '1', 'a report: it is stored');
+	like(refused($n0, 'ann', $report, '57014', 'a report, once more'), qr/Nothing was charged/, 'a report, once more: the reason');
+});
+like(ask_ok($n0, 'ann', $report), qr/^\S+ \S+$/, 'a report: the standby has it');
+
 # ---- Changes ----
 
 my $n2 = follower($n0, 'n2');
@@ -228,6 +286,17 @@ like(refused($n0, 'ann', $fresh, '55000', 'from n2, which is gone'), qr/standby 
 set($n0, 'n1 -n2', 'n1');
 is(ask_ok($n0, 'ann', $fresh), '2', 'from n2, which is given up');
 is(acts_since($n0, $start), 'n1 given up n2', 'from n2, which is given up: the act');
+$n2->start;
+is_there($n0, 'n2');
+set($n0, 'n2');
+stopped($n0, 'n1', sub {
+	charged_in_vain($n0, 'to n2, and n1 has not flushed the change', 'wait for a synchronous standby');
+});
+$n2->stop;
+set($n0, 'n1');
+like(refused($n0, 'ann', $fresh, '55000', 'back, while n2 is gone'), qr/standby "n2" is not connected.*give it up/s, 'back, while n2 is gone: the reason');
+set($n0, 'n1 -n2', 'n1');
+is(ask_ok($n0, 'ann', $fresh), '2', 'back, and n2 is given up');
 $start = now_of($n0);
 set($n0, '');
 is(ask_ok($n0, 'ann', $fresh), '2', 'from n1 to none') for 1 .. 2;
@@ -245,6 +314,28 @@ is(ask_ok($n0, 'ann', $fresh), '2', 'n1 is given up');
 is(acts_since($n0, $start), 'n1, - given up n1', 'n1 is given up: the acts');
 $n1->start;
 is_there($n0, 'n1');
+set($n0, 'n1');
+ask_ok($n0, 'ann', $fresh);
+# a table that is registered anew has a dataset without an act
+my @second = (db => 'second');
+my $register = q{CREATE TABLE %1$s (id int, sex text); SELECT dp.create_dataset('%1$s', 'public.%1$s', epsilon => 9, unit => 'id'); SELECT dp.add_attribute('%1$s', 'sex', '{f,m}');
+	SELECT dp.grant_budget('%1$s', 'ann', 8)};
+my $moved = $fresh =~ s/people/moved/r;
+$n0->safe_psql('postgres', 'CREATE DATABASE second');
+$n0->safe_psql('second', 'CREATE EXTENSION pg_epsilon; GRANT ALL ON SCHEMA public TO curator');
+ask_ok($n0, 'curator', sprintf($register, $_), @second) for qw(moved other);
+ask_ok($n0, 'ann', $moved, @second);
+$n1->stop;
+set($n0, '', '');
+ask_ok($n0, 'curator', q{SELECT dp.drop_dataset('moved'); SELECT dp.create_dataset('moved', 'public.moved', unit => 'id', same_cap_as => 'other'); SELECT dp.add_attribute('moved', 'sex', '{f,m}')}, @second);
+like(refused($n0, 'ann', $moved, '55000', 'registered anew', @second), qr/standby "n1" is not connected/, 'registered anew: it waits for whom the others name');
+$n1->start;
+is_there($n0, 'n1');
+ask_ok($n0, 'ann', $moved, @second) for 1 .. 2;
+is($n0->safe_psql('second', q{SELECT string_agg(concat_ws(' ', dataset, coalesce(subject, '-'), 'leaving ' || (new_value::jsonb->>'leaving')), ', ' ORDER BY at::timestamptz) FROM dp_ledger.act WHERE act = 'standby'}),
+	'moved n1, other - leaving n1, other -', 'registered anew: the acts');
+worker_gone($n0);
+$n0->safe_psql('postgres', 'DROP DATABASE second');
 set($n0, 'n1');
 ask_ok($n0, 'ann', $fresh);
 is(ask_ok($n0, 'curator', $verify), $whole, 'all of it is in the chain');
@@ -298,6 +389,30 @@ ask_ok($n0, 'ann', $fresh);
 $copy->start;
 $copy->promote;
 frozen($copy, 'a copy', qr/The server was promoted, and it has not heard of the primary since it was started/);
+my $not_heard = qr/it has not heard of the primary/;
+my $not_plain = qr/primary_conninfo does not show plainly as what it was connected/;
+for my $case (
+	# each for another reason than the one before
+	[ 'host=/a application_name=n1 application_name=n2', $not_plain ], [ 'host=/a application_name = n1', $not_heard ],
+	[ q{host=/a options='-c x application_name=n1'}, $not_plain ], [ q{application_name='n1' host=/a}, $not_heard ],
+	[ 'host= application_name=n1', $not_plain ], [ 'postgresql://h/?application_name=n1&port=1', $not_heard ],
+	[ 'host=/a fallback_application_name=n1', $not_plain ], [ 'host=/a application_name=n2', qr/another sole standby than "n2"/ ],
+	[ 'postgresql://h/?application_name=%6e1', $not_plain ], [ 'host=/a', qr/another sole standby than "copy"/ ],
+	[ 'host=/a?application_name=n1', $not_plain ])
+{
+	my ($conninfo, $reason) = @$case;
+	my $err = '';
+
+	$copy->append_conf('postgresql.conf', q{primary_conninfo = '} . ($conninfo =~ s/'/''/gr) . q{'});
+	$copy->reload;
+	for (1 .. 60)
+	{
+		(undef, undef, $err) = ask($copy, 'ann', $fresh);
+		last if $err =~ $reason;
+		select(undef, undef, undef, 0.5);
+	}
+	like($err, $reason, "its name: $conninfo");
+}
 is(ask_ok($copy, 'curator', q{SELECT message FROM dp.attest('a copy')}), 'attested', 'a copy: the owner attests');
 set($copy, '');
 is(ask_ok($copy, 'ann', $fresh), '2', 'a copy: it goes on');
