@@ -123,7 +123,7 @@ foreign() {
 	)
 }
 
-# own_tag: the tag of HEAD by the version there, whatever other tags it has
+# own_tag: the tag of HEAD by the version there, also where HEAD has other tags
 own_tag() {
 	local tag tags
 	tag=v$(meta_version <(plain_git show HEAD:META.json))

@@ -402,22 +402,22 @@ both(char *finding, char *anchor_fault)
 }
 
 /* A sequence of the ledger that is behind its table moves to its last number. */
-#define PASS(table) \
+#define MOVE(table) \
 	"SELECT pg_catalog.setval('dp_ledger." table "_id_seq', t.id) " \
 	"FROM (SELECT max(id) AS id FROM dp_ledger." table ") t, " \
 	"dp_ledger." table "_id_seq s WHERE t.id > s.last_value - CASE WHEN s.is_called THEN 0 ELSE 1 END"
 
 /* Logical replication brings rows, and not how far the sequences are that number them. */
 static void
-pass_numbers(void)
+move_sequences(void)
 {
-	static pe_statement pass = {NULL, PASS("dataset") " UNION ALL " PASS("budget") " UNION ALL " PASS("charge")
-		" UNION ALL " PASS("release") " UNION ALL " PASS("strategy") " UNION ALL " PASS("model")
-		" UNION ALL " PASS("series"), 0, {0}};
+	static pe_statement move = {NULL, MOVE("dataset") " UNION ALL " MOVE("budget") " UNION ALL " MOVE("charge")
+		" UNION ALL " MOVE("release") " UNION ALL " MOVE("strategy") " UNION ALL " MOVE("model")
+		" UNION ALL " MOVE("series"), 0, {0}};
 	pe_access	access;
 
 	pe_access_begin(&access);
-	(void) pe_access_write(&pass, NULL, NULL);
+	(void) pe_access_write(&move, NULL, NULL);
 	pe_access_end(&access);
 }
 
@@ -440,7 +440,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 		return NULL;
 	if (moved)
 	{
-		pass_numbers();
+		move_sequences();
 		pe_dataset_place(dataset->id, relation, pe_identity_is_local(r->identity, relation));
 		pe_families_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));

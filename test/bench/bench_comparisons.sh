@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Private counts of rows in which two columns compare, or an open text is as a pattern of LIKE, where that is true in no row, in a
 # random half of them and in all: it must not show in the time.  There is a table for each of the three, of one shape: the same
-# columns in the same places, of the same lengths, and the same rows but for what is compared.  Beside them a count with a test of
+# columns in the same places, of the same lengths, and the same rows except for what is compared.  Beside them a count with a test of
 # one column, and the same statements on the rows, serial and interleaved.  The tables are frozen and in shared buffers.  Each
 # private one is asked at another price, so that it is measured and no replay.  beside_first of scan.sh says what is printed.
 #

@@ -19,7 +19,7 @@ use PgEpsilon;
 
 our @EXPORT = qw(everything_roles fill_everything answers_are books_of books_are new_charges_work all_frozen attest_all);
 
-# A name that has to be quoted wherever it is written.
+# A name that has to be quoted in every statement.
 my $odd = "Zo\xc3\xab O'Hara";
 
 my @roles = (
