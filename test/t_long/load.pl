@@ -201,9 +201,10 @@ sub ask_once
 	my ($before, $form, $after) = @{ $manners{ $q->{manner} } };
 	my $end;
 
+	# A cancel between BEGIN and SAVEPOINT leaves an aborted transaction: nothing is asked in it.
+	return hang_up($client) if $before && say_to_server($client, $before =~ s/timeout$/1 + int rand 20/er) ne 'complete';
 	$client->{n}++;
 	note_down($client, 'ask', $client->{n}, $q->{dataset}, $q->{budget}, $q->{cost}, $q->{fresh} ? 1 : 0, $cells{ $q->{attributes} }, $q->{manner});
-	say_to_server($client, $before =~ s/timeout$/1 + int rand 20/er) if $before;
 	$end = say_to_server($client, sprintf($form, sql_of($q)));
 	note_down($client, 'end', $client->{n}, $end);
 	return hang_up($client) if ($after // '') eq 'hang up';
