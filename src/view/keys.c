@@ -142,21 +142,6 @@ pe_has_new_index(Oid table)
 	return has;
 }
 
-bool
-pe_table_unit_is_key(Oid table, const char *column)
-{
-	Relation	relation = table_open(table, NoLock);
-	AttrNumber	number = get_attnum(table, column);
-	bool		is_key = false;
-	ListCell   *cell;
-
-	if (number > 0 && TupleDescAttr(RelationGetDescr(relation), number - 1)->attnotnull && !has_new_index(relation))
-		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
-			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
-	table_close(relation, NoLock);
-	return is_key;
-}
-
 static pe_column *
 make_column(pe_block *block, int source, AttrNumber number)
 {
@@ -399,21 +384,24 @@ pe_reference_rule(Oid table, const pe_reference *reference)
  * ------------------------------------------------------------------
  */
 
+/* in_all: also in rows that the caller's own transaction has deleted before it made the column NOT NULL. */
 static bool
-is_not_null_in(Oid relation, const char *name)
+is_not_null_in(Oid relation, const char *name, bool in_all)
 {
 	AttrNumber	number = get_attnum(relation, name);
 	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
 	bool		is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
-		get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE && pe_not_null_is_valid(relation, number);
+		get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE && pe_not_null_is_valid(relation, number) &&
+		!(in_all && (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)) ||
+					 pe_not_null_is_new(relation, number)));
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	return is_not_null;
 }
 
-bool
-pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
+static bool
+source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number, bool in_all)
 {
 	ListCell   *cell;
 	pe_column	column;
@@ -422,7 +410,7 @@ pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber numbe
 	if (source->kind == PE_SOURCE_TABLE)
 	{
 		foreach(cell, source->members)
-			if (!is_not_null_in(lfirst_oid(cell), get_attname(source->relation, number, false)))
+			if (!is_not_null_in(lfirst_oid(cell), get_attname(source->relation, number, false), in_all))
 				return false;
 		return true;
 	}
@@ -431,7 +419,39 @@ pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber numbe
 	node = pe_block_output(source->block, number);
 	return node != NULL && IsA(node, Var) && pe_column_of(source->block, node, &column) &&
 		column.block == source->block && source->block->source[column.source]->side == NULL &&
-		pe_source_is_not_null(source->block, source->block->source[column.source], column.number);
+		source_is_not_null(source->block, source->block->source[column.source], column.number, in_all);
+}
+
+bool
+pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
+{
+	return source_is_not_null(block, source, number, false);
+}
+
+bool
+pe_source_is_not_null_in_all(pe_block *block, const pe_source *source, AttrNumber number)
+{
+	return source_is_not_null(block, source, number, true);
+}
+
+/* ------------------------------------------------------------------
+ * The unit
+ * ------------------------------------------------------------------
+ */
+
+bool
+pe_table_unit_is_key(Oid table, const char *column)
+{
+	Relation	relation = table_open(table, NoLock);
+	AttrNumber	number = get_attnum(table, column);
+	bool		is_key = false;
+	ListCell   *cell;
+
+	if (number > 0 && is_not_null_in(table, column, true) && !has_new_index(relation))
+		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
+			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
+	table_close(relation, NoLock);
+	return is_key;
 }
 
 /* ------------------------------------------------------------------

@@ -537,7 +537,7 @@ unit_is_key(pe_block *block, AttrNumber unit)
 			return false;
 	return output != NULL && pe_column_of(block, output, &column) && column.block == block &&
 		block->source[column.source]->side == NULL &&
-		pe_source_is_not_null(block, block->source[column.source], column.number) &&
+		pe_source_is_not_null_in_all(block, block->source[column.source], column.number) &&
 		pe_output_is_key(block, list_make1_int(unit));
 }
 
