@@ -70,6 +70,12 @@ DELETE FROM new_index a USING new_index b WHERE a.u = b.u AND a.k > b.k;
 CREATE UNIQUE INDEX ON new_index (u);
 SELECT counted('new_index');
 ROLLBACK;
+-- Nor does NOT NULL, where it deletes rows without a unit.
+BEGIN;
+DELETE FROM nullable WHERE u IS NULL;
+ALTER TABLE nullable ALTER u SET NOT NULL;
+SELECT counted('nullable');
+ROLLBACK;
 -- Views.
 \set views '''{of_keyed,of_several,of_groups,of_both,of_nullable}''::text[]'
 SELECT count(register(r)) FROM unnest(:views) r;

@@ -211,17 +211,38 @@ typedef struct door
 	MemoryContext context;		/* where the reply and the files live */
 } door;
 
-/*
- * What the scan reads: as it was planned, since a partition can be attached beside a lock.
- * The plan is made without a condition, so that it is none of the rows that decide.
- */
+/* The plan is made without a condition, so that it is none of the rows that decide. */
 static List *
-scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+planned_relations(SPIPlanPtr plan)
 {
 	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
 	List	   *planned = list_copy(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
 
 	ReleaseCachedPlan(cached, NULL);
+	return planned;
+}
+
+/*
+ * A child or a partition can be attached beside a lock: what the catalog says of units, of a view or where none are cut,
+ * is of the tables that were there.
+ */
+static void
+check_planned(const pe_visit *visit, const pe_scan *scan, List *known)
+{
+	if (list_difference_oid(planned_relations(scan->plan), known) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a table of dataset \"%s\" got a child or a partition meanwhile", visit->dataset->name),
+				 errdetail("Nothing was charged."),
+				 errhint("Run the statement again.")));
+}
+
+/* What the scan reads: as it was planned, since a partition can be attached beside a lock. */
+static List *
+scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+{
+	List	   *planned = planned_relations(plan);
+
 	/* public tables lose nothing, and views have no rows of their own */
 	if (visit->dataset->view_identity != NULL)
 		planned = list_difference_oid(planned, list_difference_oid(planned, pe_families_read(visit->dataset)));
@@ -674,18 +695,21 @@ read_rows(door *d, pe_scan *scan)
 	d->reading = false;
 }
 
-/* The tables that are read, checked under their locks; sets the proof of a view. */
+/* The tables that are read, checked under their locks; sets the proof of a view, and all that is there to read. */
 static List *
-check_tables(const pe_visit *visit, pe_view_proof **proof)
+check_tables(const pe_visit *visit, pe_view_proof **proof, List **known)
 {
 	const pe_dataset *dataset = visit->dataset;
 	List	   *tables;
 	ListCell   *cell;
 
 	pe_dataset_check_there(dataset);	/* it may have been dropped meanwhile */
-	(void) find_all_inheritors(dataset->relation, AccessShareLock, NULL);
+	*known = find_all_inheritors(dataset->relation, AccessShareLock, NULL);
 	if (dataset->view_identity != NULL)
+	{
 		*proof = pe_view_prove_again(dataset);
+		*known = (*proof)->reads;
+	}
 	tables = pe_families_tables(dataset);
 	foreach(cell, tables)
 		pe_relation_check_committed(lfirst_oid(cell));
@@ -736,11 +760,12 @@ charge_and_read(void *argument)
 	pe_scan		scan = {0};
 	pe_view_proof *proof = NULL;
 	List	   *tables;
+	List	   *known = NIL;
 	MemoryContext spi;
 
 	/* locked first: what is checked then stays so until the last row is read */
 	LockRelationOid(relation, AccessShareLock);
-	tables = rehearses ? check_example(visit) : check_tables(visit, &proof);
+	tables = rehearses ? check_example(visit) : check_tables(visit, &proof, &known);
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
@@ -764,6 +789,8 @@ charge_and_read(void *argument)
 	}
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan, proof});
+	if (!rehearses && !scan.distributed && (proof != NULL || (scan.unit_is_key && !scan.of_units)))
+		check_planned(visit, &scan, known);
 
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(tables);
