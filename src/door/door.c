@@ -223,8 +223,8 @@ planned_relations(SPIPlanPtr plan)
 }
 
 /*
- * A child or a partition can be attached beside a lock: what the catalog says of units, of a view or where none are cut,
- * is of the tables that were there.
+ * A child or a partition can be attached beside a lock: what was proved, of a view or where no unit is cut, is of the
+ * tables that were there.
  */
 static void
 check_planned(const pe_visit *visit, const pe_scan *scan, List *known)

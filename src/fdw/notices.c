@@ -32,7 +32,7 @@ pe_notices_hold(pe_held_notices *before)
 	now = (pe_held_notices) {.holds = true, .memory = CurrentMemoryContext};
 }
 
-/* A statement that a function of another one runs is answered, also if the other one is refused: nothing waits for it. */
+/* A statement in a function of another one is answered, also if that is refused: its NOTICEs do not wait. */
 void
 pe_notices_release(const pe_held_notices *before, bool send)
 {
