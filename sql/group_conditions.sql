@@ -78,6 +78,9 @@ CREATE TABLE pg_temp.asked AS SELECT row_number() OVER () AS n, s FROM unnest(AR
     'SELECT ok AS o, a < b AS k, count(DISTINCT region) AS n FROM t GROUP BY 1, 2 ORDER BY 1, 2',
     'SELECT a < b AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY price) AS p FROM t GROUP BY 1 ORDER BY 1',
     'SELECT k, sum(n) FROM (SELECT a < b AS k, region, count(*) AS n FROM t GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1',
+    'SELECT greatest((a < x)::int, 0) AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
+    'SELECT ARRAY[true, a < x] AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
+    'SELECT CASE current_database() WHEN '''' THEN 7 WHEN current_database() THEN (a < x)::int ELSE 8 END AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
     'SELECT date_trunc(''year'', d)::date AS y, d < e AS k, count(*) FROM t GROUP BY 1, 2 ORDER BY 1, 2']) s;
 SELECT n, s FROM pg_temp.asked, LATERAL (SELECT pg_temp.same(s) AS r) x WHERE r <> 'right';
 SELECT count(*) FROM pg_temp.asked, LATERAL (SELECT pg_temp.same(s) AS r) x WHERE r = 'right';

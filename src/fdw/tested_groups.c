@@ -261,11 +261,20 @@ typedef struct arguments
 	int			count;
 } arguments;
 
+/* What holds arguments, and is none. */
+static bool
+holds_arguments(const Node *e)
+{
+	return IsA(e, List) || IsA(e, CaseWhen);
+}
+
 static bool
 find_varying(Node *e, void *argument)
 {
 	arguments  *found = argument;
 
+	if (e != NULL && holds_arguments(e))
+		return expression_tree_walker(e, find_varying, argument);
 	if (e != NULL && !pe_sight_is_constant(e))
 	{
 		found->varying = e;
@@ -285,7 +294,7 @@ exchanged(Node *e, void *argument)
 {
 	const exchange *x = argument;
 
-	return e == x->from ? x->to : e != NULL && IsA(e, List) ? expression_tree_mutator(e, exchanged, argument) : e;
+	return e == x->from ? x->to : e != NULL && holds_arguments(e) ? expression_tree_mutator(e, exchanged, argument) : e;
 }
 
 static Node *
