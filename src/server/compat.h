@@ -80,13 +80,9 @@ typedef int16 pe_ordering_kind;
 #define pe_prepared_checks(result) ((result)->ri_ConstraintExprs)
 #endif
 
-/*
- * Whether a column that is marked NOT NULL has no NULL: from 18 on the constraint may not be validated yet; and whether
- * the caller's own transaction made or validated that constraint.
- */
+/* Whether a column that is marked NOT NULL has no NULL: from 18 on the constraint may not be validated yet. */
 #if PG_VERSION_NUM >= 180000
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/pg_constraint.h"
 static inline bool
 pe_not_null_is_valid(Oid relation, AttrNumber number)
@@ -100,22 +96,8 @@ pe_not_null_is_valid(Oid relation, AttrNumber number)
 	heap_freetuple(constraint);
 	return is_valid;
 }
-
-static inline bool
-pe_not_null_is_new(Oid relation, AttrNumber number)
-{
-	HeapTuple	constraint = findNotNullConstraintAttnum(relation, number);
-	bool		is_new;
-
-	if (constraint == NULL)
-		return true;
-	is_new = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(constraint->t_data));
-	heap_freetuple(constraint);
-	return is_new;
-}
 #else
 #define pe_not_null_is_valid(relation, number) true
-#define pe_not_null_is_new(relation, number) false
 #endif
 
 /* From 16 on there is a list of relations of rules. */

@@ -114,34 +114,6 @@ pe_unique_indexes(const pe_source *source)
 	return keys;
 }
 
-/* An index of the caller's own transaction was built without the rows that it has deleted, and these are read. */
-static bool
-has_new_index(Relation relation)
-{
-	ListCell   *cell;
-	bool		has = false;
-
-	foreach(cell, RelationGetIndexList(relation))
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		has |= !HeapTupleIsValid(tuple) || TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-		if (HeapTupleIsValid(tuple))
-			ReleaseSysCache(tuple);
-	}
-	return has;
-}
-
-bool
-pe_has_new_index(Oid table)
-{
-	Relation	relation = table_open(table, NoLock);
-	bool		has = has_new_index(relation);
-
-	table_close(relation, NoLock);
-	return has;
-}
-
 static pe_column *
 make_column(pe_block *block, int source, AttrNumber number)
 {
@@ -384,24 +356,21 @@ pe_reference_rule(Oid table, const pe_reference *reference)
  * ------------------------------------------------------------------
  */
 
-/* in_all: also in rows that the caller's own transaction has deleted before it made the column NOT NULL. */
 static bool
-is_not_null_in(Oid relation, const char *name, bool in_all)
+is_not_null_in(Oid relation, const char *name)
 {
 	AttrNumber	number = get_attnum(relation, name);
 	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
 	bool		is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
-		get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE && pe_not_null_is_valid(relation, number) &&
-		!(in_all && (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)) ||
-					 pe_not_null_is_new(relation, number)));
+		get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE && pe_not_null_is_valid(relation, number);
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	return is_not_null;
 }
 
-static bool
-source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number, bool in_all)
+bool
+pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
 {
 	ListCell   *cell;
 	pe_column	column;
@@ -410,7 +379,7 @@ source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number, 
 	if (source->kind == PE_SOURCE_TABLE)
 	{
 		foreach(cell, source->members)
-			if (!is_not_null_in(lfirst_oid(cell), get_attname(source->relation, number, false), in_all))
+			if (!is_not_null_in(lfirst_oid(cell), get_attname(source->relation, number, false)))
 				return false;
 		return true;
 	}
@@ -419,19 +388,7 @@ source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number, 
 	node = pe_block_output(source->block, number);
 	return node != NULL && IsA(node, Var) && pe_column_of(source->block, node, &column) &&
 		column.block == source->block && source->block->source[column.source]->side == NULL &&
-		source_is_not_null(source->block, source->block->source[column.source], column.number, in_all);
-}
-
-bool
-pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number)
-{
-	return source_is_not_null(block, source, number, false);
-}
-
-bool
-pe_source_is_not_null_in_all(pe_block *block, const pe_source *source, AttrNumber number)
-{
-	return source_is_not_null(block, source, number, true);
+		pe_source_is_not_null(source->block, source->block->source[column.source], column.number);
 }
 
 /* ------------------------------------------------------------------
@@ -447,7 +404,7 @@ pe_table_unit_is_key(Oid table, const char *column)
 	bool		is_key = false;
 	ListCell   *cell;
 
-	if (number > 0 && is_not_null_in(table, column, true) && !has_new_index(relation))
+	if (number > 0 && is_not_null_in(table, column))
 		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
 			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
 	table_close(relation, NoLock);
