@@ -126,10 +126,14 @@ is_tested(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, Node
  * ------------------------------------------------------------------
  */
 
+/* How often an expression may be NULL in several ways: each time the conditions of what follows are twice as long. */
+#define MOST_DOUBLED 8
+
 typedef struct finding
 {
 	pe_sight   *sight;
 	const pe_condition *where;
+	int		   *doubled;		/* so often it was, in the expression that is looked at */
 } finding;
 
 /* A value of an expression, and the rows that have it. */
@@ -202,10 +206,19 @@ values_of_case(const finding *f, const CaseExpr *c, pe_condition *rows)
 		: with_value(f, values, (Datum) 0, true, rows);
 }
 
-/* The first that is not NULL. */
+static void
+check_doubled(const finding *f)
+{
+	if (++*f->doubled > MOST_DOUBLED)
+		pe_refuse_translation(psprintf("COALESCE in GROUP BY with more than %d arguments that are NULL in several "
+									   "ways", MOST_DOUBLED), "Give each of them an ELSE, or write fewer of them.");
+}
+
+/* The first that is not NULL.  What is NULL in several ways is looked at once. */
 static List *
 values_of_coalesce(const finding *f, List *expressions, pe_condition *rows)
 {
+	pe_condition *nulls = NULL;
 	List	   *values = NIL;
 	ListCell   *cell;
 
@@ -213,12 +226,17 @@ values_of_coalesce(const finding *f, List *expressions, pe_condition *rows)
 	{
 		value_of_rows *v = lfirst(cell);
 
-		if (v->isnull && list_length(expressions) > 1)
-			values = list_concat(values, values_of_coalesce(f, list_copy_tail(expressions, 1), v->rows));
-		else
+		if (!v->isnull || list_length(expressions) == 1)
+		{
 			values = lappend(values, v);
+			continue;
+		}
+		if (nulls != NULL)
+			check_doubled(f);
+		nulls = nulls != NULL ? pe_condition_or(f->sight, nulls, v->rows) : v->rows;
 	}
-	return values;
+	return nulls == NULL ? values
+		: list_concat(values, values_of_coalesce(f, list_copy_tail(expressions, 1), nulls));
 }
 
 /* Cells of one column. */
@@ -419,9 +437,11 @@ divided(const finding *f, const pe_tested_groups *tested, List *groups, int plac
 	foreach(cell, groups)
 	{
 		const pe_tested_group *group = lfirst(cell);
+		int			doubled = 0;
+		const finding in_group = {f->sight, f->where, &doubled};
 		ListCell   *of;
 
-		foreach(of, merged(f, e, values_of(f, e, group->rows)))
+		foreach(of, merged(f, e, values_of(&in_group, e, group->rows)))
 			parts = lappend(parts, with_value_of(group, list_length(tested->expressions), place, lfirst(of)));
 	}
 	return parts;
@@ -486,7 +506,7 @@ pe_tested_groups *
 pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where)
 {
 	pe_tested_groups *tested = palloc0(sizeof(*tested));
-	finding		f = {s, where};
+	finding		f = {s, where, NULL};
 	ListCell   *cell;
 
 	foreach(cell, s->of_cube ? NIL : plan->targets)
