@@ -126,14 +126,21 @@ is_tested(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, Node
  * ------------------------------------------------------------------
  */
 
-/* How often an expression may be NULL in several ways: each time the conditions of what follows are twice as long. */
-#define MOST_DOUBLED 8
+/*
+ * How often arguments of COALESCE may be NULL in several ways, in one group: each time the conditions of all that
+ * follows are twice as long.
+ */
+#define MOST_DOUBLED 4
+
+/* The most WHENs: each is a condition, and excludes all before it. */
+#define MOST_BRANCHES 200
 
 typedef struct finding
 {
 	pe_sight   *sight;
 	const pe_condition *where;
-	int		   *doubled;		/* so often it was, in the expression that is looked at */
+	int		   *doubled;		/* so often they were, in the group that is looked at */
+	int		   *branches;		/* so many WHENs were looked at in it */
 } finding;
 
 /* A value of an expression, and the rows that have it. */
@@ -198,6 +205,9 @@ values_of_case(const finding *f, const CaseExpr *c, pe_condition *rows)
 	{
 		const CaseWhen *when = lfirst(cell);
 
+		if (++*f->branches > MOST_BRANCHES)
+			pe_refuse_translation(psprintf("GROUP BY of conditions with more than %d WHENs", MOST_BRANCHES),
+								  "Group by fewer of them, or by single columns.");
 		values = list_concat(values, values_of(f, (Node *) when->result,
 											   rows_that(f, (Node *) when->expr, PE_IS_TRUE, rows)));
 		rows = rows_that(f, (Node *) when->expr, PE_IS_NOT_TRUE, rows);
@@ -426,10 +436,11 @@ with_value_of(const pe_tested_group *group, int expressions, int place, const va
 	return part;
 }
 
-/* Each of some groups for each value that one more expression has in it. */
+/* Each of some groups for each value that one more expression has in it; *doubled: the most of any group. */
 static List *
-divided(const finding *f, const pe_tested_groups *tested, List *groups, int place)
+divided(const finding *f, const pe_tested_groups *tested, List *groups, int place, int *doubled)
 {
+	int			before = *doubled;
 	Node	   *e = (Node *) list_nth_node(TargetEntry, tested->expressions, place)->expr;
 	List	   *parts = NIL;
 	ListCell   *cell;
@@ -437,12 +448,14 @@ divided(const finding *f, const pe_tested_groups *tested, List *groups, int plac
 	foreach(cell, groups)
 	{
 		const pe_tested_group *group = lfirst(cell);
-		int			doubled = 0;
-		const finding in_group = {f->sight, f->where, &doubled};
+		int			now = before;
+		int			branches = 0;
+		const finding in_group = {f->sight, f->where, &now, &branches};
 		ListCell   *of;
 
 		foreach(of, merged(f, e, values_of(&in_group, e, group->rows)))
 			parts = lappend(parts, with_value_of(group, list_length(tested->expressions), place, lfirst(of)));
+		*doubled = Max(*doubled, now);
 	}
 	return parts;
 }
@@ -463,6 +476,7 @@ groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_pl
 	int			count = list_length(tested->expressions);
 	pe_tested_group *whole = palloc(sizeof(*whole));
 	List	   *groups = list_make1(whole);
+	int			doubled = 0;
 
 	*whole = (pe_tested_group) {
 		set, pe_condition_always(), palloc0(count * sizeof(Datum)), palloc(count * sizeof(bool))
@@ -473,7 +487,7 @@ groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_pl
 		const TargetEntry *entry = list_nth(tested->expressions, i);
 
 		if (plan->sets == NIL || list_member_int(references, entry->ressortgroupref))
-			groups = divided(f, tested, groups, i);
+			groups = divided(f, tested, groups, i, &doubled);
 		check_number(groups);
 	}
 	return groups;
@@ -506,7 +520,7 @@ pe_tested_groups *
 pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where)
 {
 	pe_tested_groups *tested = palloc0(sizeof(*tested));
-	finding		f = {s, where, NULL};
+	finding		f = {s, where, NULL, NULL};
 	ListCell   *cell;
 
 	foreach(cell, s->of_cube ? NIL : plan->targets)
