@@ -133,6 +133,14 @@ SELECT a.url, a.c, b.c FROM (SELECT url, count(*) AS c FROM hits_v GROUP BY url)
 PREPARE by_kind(text) AS SELECT url, count(*) FROM hits_v WHERE kind = $1 GROUP BY url ORDER BY url LIMIT 1;
 EXECUTE by_kind('a');
 EXECUTE by_kind('b');
+-- lists of a varchar column with a parameter, and with all of them, in plans that are kept
+SET plan_cache_mode = force_generic_plan;
+PREPARE one_of(text) AS SELECT count(*) FROM hits_v WHERE phrase IN ('', $1, 'unheard of');
+EXECUTE one_of('it''s 3');
+PREPARE those(varchar[]) AS SELECT count(*) FROM hits_v WHERE phrase = ANY ($1);
+EXECUTE those('{"it''s 3",""}');
+SELECT truth($$SELECT count(*) FROM hits WHERE phrase IN ('', 'it''s 3')$$);
+RESET plan_cache_mode;
 
 -- EXPLAIN has the request and its price, with delta, and is free
 SELECT count(*) AS charges FROM dp.charges \gset
