@@ -480,6 +480,7 @@ pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnu
 	MemoryContext here = CurrentMemoryContext;
 	volatile Datum value = (Datum) 0;
 
+	CHECK_FOR_INTERRUPTS();
 	forget_failed_states(s);
 	PG_TRY();
 	{
