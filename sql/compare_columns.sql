@@ -83,6 +83,14 @@ SELECT statement, pg_temp.same_rows(statement) FROM unnest(ARRAY[
     'SELECT count(*) AS a FROM t WHERE (i4 < i8) IS NOT TRUE AND (x1 = x2) IS NOT FALSE',
     'SELECT count(*) AS a FROM t WHERE NOT (i4 < i8 OR n1 = n2) AND i4 IS DISTINCT FROM pts OR t1 < t2']) statement;
 
+-- a parameter that is NULL, in a plan that is kept
+SET plan_cache_mode = force_generic_plan;
+PREPARE later(int) AS SELECT count(*) FILTER (WHERE i4 < i2 + $1) AS later, count(*) FILTER (WHERE NOT i4 - i2 >= $1) AS sooner, count(*) FILTER (WHERE (i4 < i2 + $1) IS NULL) AS unknown FROM seen;
+EXECUTE later(NULL);
+EXECUTE later(1);
+DEALLOCATE later;
+RESET plan_cache_mode;
+
 -- 3. One request, whichever side is written first, and free the second time.
 SET pg_epsilon.epsilon = 31;
 SELECT count(*) AS charges FROM dp.charges \gset

@@ -405,12 +405,20 @@ GRANT SELECT ON shop.lands TO PUBLIC;
 INSERT INTO shop.lands VALUES (0, 'north'), (1, 'south');
 ALTER TABLE shop.brands ADD land_id int;
 UPDATE shop.brands SET land_id = nullif(brand_id % 3, 2);
-CREATE VIEW shop.trips AS SELECT v.visitor, v.spent, b.brand, l.land FROM shop.views v LEFT JOIN shop.brands b USING (brand_id) LEFT JOIN shop.lands l USING (land_id);
+CREATE VIEW shop.trips AS SELECT v.visitor, v.brand_id, v.spent, b.brand, l.land FROM shop.views v LEFT JOIN shop.brands b USING (brand_id) LEFT JOIN shop.lands l USING (land_id);
 SELECT dp.create_dataset('trips', 'shop.trips', unit => 'visitor', max_rows => 1, same_cap_as => 'looks', public_tables => '{shop.brands,shop.lands}');
 SELECT dp.add_attribute('trips', 'land', '{north,south}', nulls => 'cell'), dp.add_attribute('trips', 'brand', '{brand 0,brand 1}', nulls => 'cell');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.expose_tables('trips', 'looks');
 SELECT ask('SELECT land, count(*) FROM views JOIN brands USING (brand_id) JOIN lands USING (land_id) GROUP BY land', 'looks');
+-- a column that another dataset of these tables has is no key of this one
+SELECT ask('SELECT page, count(*) FROM views JOIN brands USING (brand_id) JOIN lands USING (land_id) GROUP BY page', 'looks');
+-- a key that nobody has listed, and another such column: a group is a part of a unit
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.add_attribute('trips', 'brand_id', open => true), dp.add_attribute('trips', 'spent', open => true);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT ask('SELECT brand_id, spent, count(*) FROM views v LEFT JOIN brands USING (brand_id) LEFT JOIN lands USING (land_id) GROUP BY brand_id, spent', 'looks');
+SELECT ask('SELECT brand_id, land, count(*) FROM views v JOIN brands USING (brand_id) JOIN lands USING (land_id) GROUP BY brand_id, land', 'looks');
 -- NATURAL JOIN of base tables that have a column in common which is not exposed
 SELECT ask('SELECT count(*) FROM lines NATURAL JOIN orders NATURAL JOIN customers');
 SELECT ask('SELECT count(*) FROM lines NATURAL LEFT JOIN products');

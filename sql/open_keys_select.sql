@@ -12,7 +12,7 @@ CREATE TABLE hits (url text NOT NULL, referer text, phrase varchar(100) NOT NULL
 -- one url of a single row, which must not be seen; NULL among the referers
 INSERT INTO hits SELECT 'https://x.test/' || i % 6, CASE WHEN i % 5 > 0 THEN 'r' || i % 3 END, CASE WHEN i % 2 = 0 THEN '' ELSE 'it''s ' || i % 4 END, i % 3 * 100, '2026-01-01'::date + i % 3, i % 3 * 1.50, (ARRAY['a', 'b'])[1 + i % 2], i % 10 FROM generate_series(1, 1200) i;
 INSERT INTO hits VALUES ('https://only.test/me', 'only me', 'only me', 999, '2027-01-01', 9, 'a', 5);
-CREATE TABLE visits AS SELECT i / 3 AS person, CASE WHEN i % 3 = 0 THEN 'start' ELSE 'page ' || i % 5 END AS page, (ARRAY['a', 'b'])[1 + i % 2] AS kind FROM generate_series(0, 899) i;
+CREATE TABLE visits AS SELECT i / 3 AS person, CASE WHEN i % 3 = 0 THEN 'start' ELSE 'page ' || i % 5 END AS page, (ARRAY['a', 'b'])[1 + i % 2] AS kind, i % 4 AS hour FROM generate_series(0, 899) i;
 SELECT dp.create_dataset('hits', 'hits', 1e5, delta => 1e-5, delta_share => 0.5), dp.create_dataset('visits', 'visits', 1e5, delta => 1e-5, unit => 'person', max_rows => 3);
 CREATE TABLE littles AS TABLE visits;
 CREATE TABLE longs AS SELECT CASE WHEN i % 3 = 0 THEN repeat('x', 600) ELSE 'a' || i % 2 END AS a, CASE WHEN i % 3 = 0 THEN repeat('y', 500) ELSE 'b' END AS b, CASE WHEN i % 4 = 0 THEN 'z' ELSE 'k' END AS kind FROM generate_series(1, 120) i;
@@ -20,7 +20,7 @@ SELECT dp.create_dataset('little', 'littles', 2, delta => 1e-5, unit => 'person'
 SELECT dp.add_attribute('little', 'page', open => true), dp.grant_budget('little', 'regress_ann', 2), dp.expose('little', 'little_v', epsilon => 1.5);
 SELECT dp.add_attribute('hits', 'kind', '{a,b}'), dp.add_attribute('hits', 'width', 0, 10, 10, last => 'open'), dp.add_attribute('visits', 'kind', '{a,b}');
 SELECT dp.add_attribute('hits', c, open => true) FROM unnest('{url,referer,phrase,code,day,price}'::name[]) c;
-SELECT dp.add_attribute('visits', 'page', open => true);
+SELECT dp.add_attribute('visits', 'page', open => true), dp.add_attribute('visits', 'hour', open => true);
 SELECT dp.create_dataset('longs', 'longs', 1e5, delta => 1e-5), dp.add_attribute('longs', 'a', open => true), dp.add_attribute('longs', 'b', open => true), dp.add_attribute('longs', 'kind', '{k,l}', outside => 'drop'), dp.grant_budget('longs', 'regress_ann', 1e5), dp.expose('longs', 'longs_v', epsilon => 300);
 GRANT SELECT ON longs_v TO regress_ann;
 SELECT dp.grant_budget(d, 'regress_ann', 1e5) FROM unnest('{hits,visits}'::text[]) d;
@@ -116,6 +116,8 @@ SELECT left(a, 3) AS a, left(b, 3) AS b, count(*) FROM (SELECT a, b, count(*) AS
 SELECT left(a, 3) AS a, kind, n FROM (SELECT a, kind, count(*) AS n FROM longs_v GROUP BY a, kind) s ORDER BY 1, 2;
 SELECT page, kind, count(DISTINCT person) FROM visits_v GROUP BY page, kind ORDER BY 1, 2 LIMIT 4;
 SELECT truth('SELECT page, kind, count(DISTINCT person) FROM visits GROUP BY page, kind ORDER BY 1, 2 LIMIT 4');
+SELECT page, hour, count(DISTINCT person), count(*) FROM visits_v GROUP BY page, hour HAVING count(*) > 50 ORDER BY 1, 2;
+SELECT truth('SELECT page, hour, count(DISTINCT person), count(*) FROM visits GROUP BY page, hour HAVING count(*) > 50 ORDER BY 1, 2');
 -- NOTICES
 SET client_min_messages = notice;
 SELECT a, b FROM longs_v WHERE kind = 'k' GROUP BY a, b HAVING count(*) > 1e6;
@@ -131,6 +133,14 @@ SELECT a.url, a.c, b.c FROM (SELECT url, count(*) AS c FROM hits_v GROUP BY url)
 PREPARE by_kind(text) AS SELECT url, count(*) FROM hits_v WHERE kind = $1 GROUP BY url ORDER BY url LIMIT 1;
 EXECUTE by_kind('a');
 EXECUTE by_kind('b');
+-- lists of a varchar column with a parameter, and with all of them, in plans that are kept
+SET plan_cache_mode = force_generic_plan;
+PREPARE one_of(text) AS SELECT count(*) FROM hits_v WHERE phrase IN ('', $1, 'unheard of');
+EXECUTE one_of('it''s 3');
+PREPARE those(varchar[]) AS SELECT count(*) FROM hits_v WHERE phrase = ANY ($1);
+EXECUTE those('{"it''s 3",""}');
+SELECT truth($$SELECT count(*) FROM hits WHERE phrase IN ('', 'it''s 3')$$);
+RESET plan_cache_mode;
 
 -- EXPLAIN has the request and its price, with delta, and is free
 SELECT count(*) AS charges FROM dp.charges \gset

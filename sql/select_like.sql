@@ -48,6 +48,10 @@ SELECT result, count(*) FROM pg_temp.patterns, unnest(ARRAY['%s COLLATE "C" ILIK
 SELECT pg_temp.check_one(c) FROM unnest(ARRAY['url LIKE ''a!%%'' ESCAPE ''!''', 'url LIKE ''%\%'' ESCAPE ''''', 'url ~~ ''h%''', 'url !~~ ''h%''', 'url LIKE ''h%'' AND url LIKE ''%e%'' AND url <> ''x''', 'url LIKE ''a%'' OR url IN (''Ä'', ''_'')',
     '(url LIKE ''a%'') IS NOT FALSE OR kind = ''a''', 'NOT (url LIKE ''a%'' AND kind = ''a'')', 'url LIKE ''a%'' OR url IS NULL', 'url LIKE ''a%'' AND url NOT LIKE ''a%''', 'url LIKE ''a%'' OR url NOT LIKE ''a%''', '(url LIKE ''a%'') IS TRUE', '(url LIKE ''a%'') = true', '(url LIKE ''a%'') IS NOT TRUE AND (short LIKE ''b'') IS NOT FALSE', 'url LIKE NULL', 'region LIKE ''%r''',
     'url LIKE short', '''abc'' LIKE url', 'padded LIKE ''a%''', 'folds LIKE ''a%''', 'url COLLATE blind LIKE ''a%''', 'url ILIKE ''a%''', '(url LIKE ''a%'') = (kind = ''a'')', '(url LIKE ''a%'') IS NULL', 'upper(url) LIKE ''A%''', 'url SIMILAR TO ''a%''', 'url ~ ''^a''', 'starts_with(url, ''a'')']) c;
+-- any and all of a list, with NULL in it, and of none
+SELECT form, pg_temp.check_one(form) FROM unnest(ARRAY['url LIKE ANY (ARRAY[''h%'', ''%e''])', 'url NOT LIKE ALL (ARRAY[''h%'', ''%e''])', 'url LIKE ALL (ARRAY[''h%'', ''%e%''])', 'url NOT LIKE ANY (ARRAY[''h%'', ''%e%''])',
+    'short LIKE ANY (ARRAY[''a%'', NULL])', '(short LIKE ANY (ARRAY[''a%'', NULL])) IS NULL', 'NOT url LIKE ALL (ARRAY[''a%'', NULL])', 'url LIKE ANY (ARRAY[''h%''])', 'url COLLATE "C" ILIKE ANY (''{G%,%E}'')', 'url LIKE ALL (''{}'')',
+    'url LIKE ANY (''{}'')', 'kind LIKE ANY (ARRAY[''a%'', ''c%'']) AND url LIKE ANY (ARRAY[''a%'', ''h%''])', 'url LIKE ANY (ARRAY[kind || ''%''])']) form;
 SELECT pg_temp.check_one(format('url LIKE %L', p)) FROM unnest(ARRAY[repeat('x', 64), repeat('ü', 32), repeat('x', 62) || '%', '\']) p;
 
 -- 2. In FILTER, CASE, sums and groups, beside other tests; of keys too

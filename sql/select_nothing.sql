@@ -20,6 +20,9 @@ SELECT sum(qty * NULL) AS a, sum(qty) FILTER (WHERE false) AS b, avg(qty) FILTER
 SELECT sum(qty), sum(qty * 0), avg(x), count(*), dp.stderr_count(*) FROM v WHERE false;
 SELECT sum(qty), sum(qty * 0), avg(x), count(*) FROM v WHERE g = 'a' AND g = 'b';
 SELECT sum(qty * 0) FILTER (WHERE g = 'b') FROM v WHERE g = 'a';
+-- tests of several columns that no row can meet together
+SELECT sum(qty), avg(x), count(*) FROM v WHERE g = 'a' AND qty = 1 AND (g = 'b' OR qty = 2);
+SELECT g, count(*) FROM v WHERE (g, qty) IN (('a', 1), ('b', 2)) AND (g, qty) IN (('a', 2), ('b', 1)) GROUP BY g;
 
 RESET SESSION AUTHORIZATION;
 SET client_min_messages = error;

@@ -6,9 +6,11 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "fdw/beyond.h"
 #include "fdw/comparison.h"
@@ -526,6 +528,30 @@ of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *w
 						   positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], within, what);
 }
 
+/* Whether it is NULL in every row, as what is computed with a parameter that is NULL. */
+static bool
+is_null(pe_sight *s, Node *e)
+{
+	List	   *arguments = NIL;
+	bool		isnull = false;
+	ListCell   *cell;
+
+	check_stack_depth();
+	if (pe_sight_is_constant(e))
+	{
+		(void) pe_sight_constant(s, e, &isnull);
+		return isnull;
+	}
+	if (IsA(e, OpExpr) && op_strict(((OpExpr *) e)->opno))
+		arguments = ((OpExpr *) e)->args;
+	else if (IsA(e, FuncExpr) && func_strict(((FuncExpr *) e)->funcid))
+		arguments = ((FuncExpr *) e)->args;
+	foreach(cell, arguments)
+		if (is_null(s, lfirst(cell)))
+			return true;
+	return false;
+}
+
 pe_condition *
 pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within, const char *what)
 {
@@ -559,6 +585,8 @@ pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within
 		return of_unknown(s, (Node *) ((NullTest *) e)->arg,
 						  (((NullTest *) e)->nulltesttype == IS_NULL) == is_positive(truth), within, what);
 	c = pe_comparison_condition(s, e, truth);
+	if (c == NULL && is_null(s, e))
+		return make_condition(has_truth(truth, (Datum) 0, true) ? PE_COND_ALWAYS : PE_COND_NEVER);
 	if (c == NULL && bms_membership(attributes) == BMS_SINGLETON)
 		pe_refuse_translation(psprintf("%s by an expression of a column whose values nobody has listed", what),
 							  "Such a column is tested by =, <>, IN, LIKE and IS NULL, and these are joined by AND, OR "

@@ -153,6 +153,7 @@ static char *
 text_of(pe_sight *s, Node *e)
 {
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	e = pe_sight_bare(s, e);
 	if (pe_sight_is_constant(e))
 		return enclosed(constant_text(s, e));
@@ -272,6 +273,7 @@ range_of(pe_sight *s, Node *e, const pe_condition *rows)
 	int			column;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	e = pe_sight_bare(s, e);
 	column = IsA(e, Var) ? pe_sight_column(s, e) : -1;
 	if (pe_sight_is_constant(e) && pe_type_is_number(exprType(e)))

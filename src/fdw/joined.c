@@ -605,7 +605,8 @@ typedef struct fit
 	List	   *others;			/* pe_join_condition * */
 	List	   *columns;		/* Var *, each once, */
 	List	   *outputs;		/* and of each a list of names */
-	const Var  *missing;		/* one that is no output */
+	Bitmapset  *keys;			/* places of those by which the dataset's tables are joined */
+	int			missing;		/* the place of one that is no output; -1: there is none */
 } fit;
 
 static bool
@@ -616,6 +617,22 @@ has_column(List *columns, const Var *column)
 	foreach(cell, columns)
 		if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
 			return true;
+	return false;
+}
+
+static bool
+is_key(const pe_joins *joins, pe_join_column column)
+{
+	ListCell   *cell;
+
+	foreach(cell, joins->equalities)
+	{
+		const pe_join_equality *equality = lfirst(cell);
+
+		if ((equality->one == column.table && equality->one_column == column.number) ||
+			(equality->other == column.table && equality->other_column == column.number))
+			return true;
+	}
 	return false;
 }
 
@@ -630,6 +647,7 @@ fit_of(const trial *t, List *others, const Bitmapset *there)
 	f->candidate = t->candidate;
 	f->relation = t->q->table[t->is[t->spine->table]].relation;
 	f->others = others;
+	f->missing = -1;
 	foreach(cell, others)
 		used = list_concat(used, pull_var_clause(((pe_join_condition *) lfirst(cell))->test, 0));
 	foreach(cell, used)
@@ -642,8 +660,10 @@ fit_of(const trial *t, List *others, const Bitmapset *there)
 			continue;
 		column = mapped(t, column);
 		names = column.number > 0 ? outputs_of(t, equal, column) : NIL;
-		if (names == NIL && f->missing == NULL)
-			f->missing = var;
+		if (names == NIL && f->missing < 0)
+			f->missing = list_length(f->columns);
+		if (is_key(t->joins, column))
+			f->keys = bms_add_member(f->keys, list_length(f->columns));
 		f->columns = lappend(f->columns, (void *) var);
 		f->outputs = lappend(f->outputs, names);
 	}
@@ -770,7 +790,7 @@ complete_ones(List *fits)
 	ListCell   *cell;
 
 	foreach(cell, fits)
-		if (((fit *) lfirst(cell))->missing == NULL)
+		if (((fit *) lfirst(cell))->missing < 0)
 			complete = lappend(complete, lfirst(cell));
 	return complete != NIL ? complete : fits;
 }
@@ -798,12 +818,19 @@ static void
 check_columns(const pe_join_question *q, const fit *f)
 {
 	const pe_question_table *table;
+	const Var  *missing;
 	char	   *name;
 
-	if (f->missing == NULL)
+	if (f->missing < 0)
 		return;
-	table = &q->table[table_of(q, f->missing->varno)];
-	name = get_attname(table->relation, f->missing->varattno, false);
+	missing = list_nth_node(Var, f->columns, f->missing);
+	table = &q->table[table_of(q, missing->varno)];
+	name = get_attname(table->relation, missing->varattno, false);
+	if (!bms_is_member(f->missing, f->keys))
+		pe_refuse_translation(psprintf("column \"%s\" of \"%s\"", name, get_rel_name(table->relation)),
+							  psprintf("Dataset \"%s\" has the rows of this SELECT and not the column. "
+									   "The owner can add it to the view and declare it as an attribute.",
+									   f->candidate->dataset));
 	pe_refuse_translation(psprintf("column \"%s\" of \"%s\" outside of a join's condition", name,
 								   get_rel_name(table->relation)),
 						  psprintf("It is a key of dataset \"%s\", for equalities that join tables. The owner can "
@@ -853,6 +880,7 @@ seen_of(const pe_join_question *q, const fit *f, const pe_public_dataset *declar
 	seen->id = f->candidate->public_id;
 	seen->columns = CreateTemplateTupleDesc(list_length(f->columns));
 	seen->attribute = palloc0((list_length(f->columns) + 1) * sizeof(char *));
+	seen->keys = f->keys;
 	foreach(cell, f->columns)
 	{
 		const Var  *var = lfirst_node(Var, cell);

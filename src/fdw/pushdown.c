@@ -10,6 +10,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -19,6 +22,7 @@
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -92,14 +96,71 @@ without_simple_case(Node *node, void *context)
 	return node;
 }
 
+static bool
+is_pattern_operator(Oid operator)
+{
+	return operator == OID_TEXT_LIKE_OP || operator == OID_TEXT_ICLIKE_OP ||
+		operator == get_negator(OID_TEXT_LIKE_OP) || operator == get_negator(OID_TEXT_ICLIKE_OP);
+}
+
+/* The patterns of a list; false: they are not known one by one. */
+static bool
+find_patterns(Node *list, List **patterns)
+{
+	const Const *c = (const Const *) list;
+	Datum	   *element;
+	bool	   *nulls;
+	int			count;
+
+	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
+	{
+		*patterns = ((ArrayExpr *) list)->elements;
+		return true;
+	}
+	if (!IsA(list, Const) || c->constisnull || c->consttype != TEXTARRAYOID)
+		return false;
+	deconstruct_array(DatumGetArrayTypeP(c->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &element, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		*patterns = lappend(*patterns, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, element[i], nulls[i], false));
+	return true;
+}
+
+/* x LIKE ANY (list) is x LIKE a OR x LIKE b, and ALL is AND: x is not volatile. */
+static Node *
+with_single_patterns(Node *node, void *context)
+{
+	const ScalarArrayOpExpr *o;
+	List	   *patterns = NIL;
+	List	   *tests = NIL;
+	ListCell   *cell;
+
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, with_single_patterns, context);
+	o = (const ScalarArrayOpExpr *) node;
+	if (!IsA(node, ScalarArrayOpExpr) || !is_pattern_operator(o->opno) || !find_patterns(lsecond(o->args), &patterns))
+		return node;
+	foreach(cell, patterns)
+		tests = lappend(tests, IsA(lfirst(cell), Const) && lfirst_node(Const, cell)->constisnull
+						? makeBoolConst(false, true)
+						: (Node *) make_opclause(o->opno, BOOLOID, false, copyObject(linitial(o->args)),
+												 lfirst(cell), InvalidOid, o->inputcollid));
+	if (tests == NIL)
+		return makeBoolConst(!o->useOr, false);
+	if (list_length(tests) == 1)
+		return linitial(tests);
+	return o->useOr ? (Node *) make_orclause(tests) : (Node *) make_andclause(tests);
+}
+
 /* A copy whose operators know their functions, as the server makes it of expressions that it sees. */
 static List *
 with_functions(List *expressions)
 {
-	List	   *copy = (List *) without_simple_case(without_placeholders((Node *) expressions, NULL), NULL);
+	Node	   *copy = without_simple_case(without_placeholders((Node *) expressions, NULL), NULL);
 
-	fix_opfuncids((Node *) copy);
-	return copy;
+	copy = with_single_patterns(copy, NULL);
+	fix_opfuncids(copy);
+	return (List *) copy;
 }
 
 /* Of tables of outer joins the conjuncts of ON. */

@@ -537,6 +537,8 @@ pe_select_translate(pe_select *s)
 	s->plan->where = pe_unit_column_decided(s->sight, s->plan->where);
 	s->plan->targets = pe_unit_column_decided(s->sight, s->plan->targets);
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
+	if (!pe_condition_may_hold(s->sight, s->where, false))
+		s->where = pe_condition_never();
 	if (s->cube != NULL)
 		s->where = pe_cube_where(s->cube, s->sight, s->where, grouped_attributes(s));
 	find_groups(s);

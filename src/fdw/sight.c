@@ -480,6 +480,7 @@ pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnu
 	MemoryContext here = CurrentMemoryContext;
 	volatile Datum value = (Datum) 0;
 
+	CHECK_FOR_INTERRUPTS();
 	forget_failed_states(s);
 	PG_TRY();
 	{
@@ -495,12 +496,14 @@ pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnu
 	return value;
 }
 
-/* The value that CASE x WHEN compares with stands for x. */
+/* The value that CASE x WHEN compares with stands for x; where the elements of an array are cast, for each of them. */
 static bool
 has_case_value(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, ArrayCoerceExpr))
+		return has_case_value((Node *) ((ArrayCoerceExpr *) node)->arg, context);
 	return IsA(node, CaseTestExpr) || expression_tree_walker(node, has_case_value, context);
 }
 

@@ -57,6 +57,7 @@ typedef struct pe_seen
 	const char *id;				/* of the dataset; NULL: any of the name */
 	TupleDesc	columns;
 	char	  **attribute;		/* that each of them stands for; NULL: none */
+	const Bitmapset *keys;		/* places of those by which tables are joined */
 } pe_seen;
 
 /* The foreign table of a dataset. */

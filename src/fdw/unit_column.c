@@ -148,13 +148,17 @@ refuse_units(const pe_sight *s, int table, const List *targets, const List *wher
 	pg_unreachable();
 }
 
-/* What is grouped so is a part of a unit, as an order is of a customer. */
+/* What is grouped so is a part of a unit, as an order is of a customer: its rows are those of one key. */
 static void __attribute__((noreturn))
-refuse_parts(const pe_sight *s, int table, const List *targets, const List *where)
+refuse_parts(const pe_sight *s, const Var *key, const List *targets, const List *where)
 {
+	int			table = key->varno;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("GROUP BY of two columns whose values nobody has listed is not answered from a dataset"),
+			 errmsg("GROUP BY of column \"%s\", by which tables are joined, and of another one whose values nobody has "
+					"listed is not answered from a dataset",
+					NameStr(TupleDescAttr(s->columns, key->varattno - 1)->attname)),
 			 errdetail("Nothing was charged."),
 			 errhint("Group by one of them. Where a group is a part of one unit the owner can register a view with one "
 					 "row of each, over the table of the dataset: %s; its columns are then declared and asked.",
@@ -166,7 +170,8 @@ void
 pe_unit_column_check_groups(const pe_sight *s, const List *targets, const List *where)
 {
 	const ListCell *cell;
-	AttrNumber	open = 0;
+	Bitmapset  *open = NULL;
+	const Var  *key = NULL;
 
 	if (s->declared->unit == NULL)
 		return;
@@ -185,8 +190,10 @@ pe_unit_column_check_groups(const pe_sight *s, const List *targets, const List *
 
 		if (entry->ressortgroupref == 0 || !IsA(var, Var) || var->varattno <= 0 || s->open_of[var->varattno - 1] < 0)
 			continue;
-		if (open != 0 && open != var->varattno)
-			refuse_parts(s, var->varno, targets, where);
-		open = var->varattno;
+		open = bms_add_member(open, var->varattno);
+		if (bms_is_member(var->varattno - 1, s->seen->keys))
+			key = var;
 	}
+	if (key != NULL && bms_num_members(open) > 1)
+		refuse_parts(s, key, targets, where);
 }
