@@ -123,7 +123,7 @@ SELECT pg_temp.refused(s) FROM unnest(ARRAY[
     'SELECT a < b, a < x, b < x, d < e, count(*) FROM deals_v GROUP BY 1, 2, 3, 4',
     'SELECT url > ''h'', count(*) FROM deals_v GROUP BY 1',
     'SELECT coalesce(' || (SELECT string_agg('CASE WHEN a < b + ' || i || ' THEN nullif(region, ''north'') END', ', ') FROM generate_series(1, 12) i) || '), count(*) FROM deals_v GROUP BY 1',
-    'SELECT CASE ' || (SELECT string_agg('WHEN a < b + ' || i || ' THEN 1', ' ') FROM generate_series(1, 201) i) || ' ELSE 2 END, count(*) FROM deals_v GROUP BY 1',
+    'SELECT ' || (SELECT string_agg('CASE ' || w || ' ELSE 2 END', ', ') FROM (SELECT string_agg('WHEN a < b + ' || i || ' THEN 1', ' ') AS w FROM generate_series(1, 96) i GROUP BY i % 4) c) || ', count(*) FROM deals_v GROUP BY 1, 2, 3, 4',
     'SELECT upper(url), count(*) FROM deals_v GROUP BY 1']) s;
 SELECT count(*) - :paid AS charges FROM dp.charges;
 -- decided at the middle of bins, where that is set

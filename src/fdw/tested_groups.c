@@ -132,17 +132,15 @@ is_tested(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, Node
  */
 #define MOST_DOUBLED 4
 
-/* The most WHENs in one group, where each excludes all before it, and in all groups. */
-#define MOST_BRANCHES 100
-#define MOST_BRANCHES_OF_ALL 2000
+/* What groups may take while they are found, in bytes: conditions that exclude each other are long. */
+#define MOST_MEMORY ((Size) 256 * 1024 * 1024)
 
 typedef struct finding
 {
 	pe_sight   *sight;
 	const pe_condition *where;
 	int		   *doubled;		/* so often they were, in the group that is looked at */
-	int		   *branches;		/* so many WHENs were looked at in it, */
-	int		   *all_branches;	/* and in all groups */
+	Size		before;			/* of the memory context */
 } finding;
 
 /* A value of an expression, and the rows that have it. */
@@ -198,11 +196,10 @@ values_of_test(const finding *f, Node *e, pe_condition *rows)
 }
 
 static void
-check_branches(const finding *f)
+check_memory(const finding *f)
 {
-	if (++*f->branches > MOST_BRANCHES || ++*f->all_branches > MOST_BRANCHES_OF_ALL)
-		pe_refuse_translation(psprintf("GROUP BY of conditions with more than %d WHENs in a group, or %d in all of them",
-									   MOST_BRANCHES, MOST_BRANCHES_OF_ALL),
+	if (MemoryContextMemAllocated(CurrentMemoryContext, false) > f->before + MOST_MEMORY)
+		pe_refuse_translation("GROUP BY of conditions that are too long together",
 							  "Group by fewer of them, or by single columns.");
 }
 
@@ -216,7 +213,7 @@ values_of_case(const finding *f, const CaseExpr *c, pe_condition *rows)
 	{
 		const CaseWhen *when = lfirst(cell);
 
-		check_branches(f);
+		check_memory(f);
 		values = list_concat(values, values_of(f, (Node *) when->result,
 											   rows_that(f, (Node *) when->expr, PE_IS_TRUE, rows)));
 		rows = rows_that(f, (Node *) when->expr, PE_IS_NOT_TRUE, rows);
@@ -458,8 +455,7 @@ divided(const finding *f, const pe_tested_groups *tested, List *groups, int plac
 	{
 		const pe_tested_group *group = lfirst(cell);
 		int			now = before;
-		int			branches = 0;
-		const finding in_group = {f->sight, f->where, &now, &branches, f->all_branches};
+		const finding in_group = {f->sight, f->where, &now, f->before};
 		ListCell   *of;
 
 		foreach(of, merged(f, e, values_of(&in_group, e, group->rows)))
@@ -529,8 +525,7 @@ pe_tested_groups *
 pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where)
 {
 	pe_tested_groups *tested = palloc0(sizeof(*tested));
-	int			all_branches = 0;
-	finding		f = {s, where, NULL, NULL, &all_branches};
+	finding		f = {s, where, NULL, MemoryContextMemAllocated(CurrentMemoryContext, false)};
 	ListCell   *cell;
 
 	foreach(cell, s->of_cube ? NIL : plan->targets)
