@@ -134,6 +134,7 @@ is_tested(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, Node
 
 /* What groups may take while they are found, in bytes: conditions that exclude each other are long. */
 #define MOST_MEMORY ((Size) 256 * 1024 * 1024)
+#define MOST_PARTS 65536
 
 typedef struct finding
 {
@@ -196,11 +197,30 @@ values_of_test(const finding *f, Node *e, pe_condition *rows)
 }
 
 static void
+refuse_length(void)
+{
+	pe_refuse_translation("GROUP BY of conditions that are too long together",
+						  "Group by fewer of them, or by single columns.");
+}
+
+static void
 check_memory(const finding *f)
 {
 	if (MemoryContextMemAllocated(CurrentMemoryContext, false) > f->before + MOST_MEMORY)
-		pe_refuse_translation("GROUP BY of conditions that are too long together",
-							  "Group by fewer of them, or by single columns.");
+		refuse_length();
+}
+
+/* Parts are shared, and written out each time: what has more than a predicate may have bytes is none. */
+static void
+check_length(const pe_condition *c, int *left)
+{
+	ListCell   *cell;
+
+	if (--*left < 0)
+		refuse_length();
+	if (c->kind == PE_COND_AND || c->kind == PE_COND_OR)
+		foreach(cell, c->parts)
+			check_length(lfirst(cell), left);
 }
 
 static List *
@@ -459,7 +479,12 @@ divided(const finding *f, const pe_tested_groups *tested, List *groups, int plac
 		ListCell   *of;
 
 		foreach(of, merged(f, e, values_of(&in_group, e, group->rows)))
+		{
+			int			left = MOST_PARTS;
+
+			check_length(((value_of_rows *) lfirst(of))->rows, &left);
 			parts = lappend(parts, with_value_of(group, list_length(tested->expressions), place, lfirst(of)));
+		}
 		*doubled = Max(*doubled, now);
 	}
 	return parts;
