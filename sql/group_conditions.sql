@@ -78,6 +78,10 @@ CREATE TABLE pg_temp.asked AS SELECT row_number() OVER () AS n, s FROM unnest(AR
     'SELECT ok AS o, a < b AS k, count(DISTINCT region) AS n FROM t GROUP BY 1, 2 ORDER BY 1, 2',
     'SELECT a < b AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY price) AS p FROM t GROUP BY 1 ORDER BY 1',
     'SELECT k, sum(n) FROM (SELECT a < b AS k, region, count(*) AS n FROM t GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1',
+    'SELECT greatest((a < x)::int, 0) AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
+    'SELECT coalesce(CASE WHEN a < x THEN nullif(region, ''north'') END, CASE WHEN b < x THEN nullif(region, ''south'') END, ''none'') AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
+    'SELECT ARRAY[true, a < x] AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
+    'SELECT CASE current_database() WHEN '''' THEN 7 WHEN current_database() THEN (a < x)::int ELSE 8 END AS k, count(*) FROM t GROUP BY 1 ORDER BY 1',
     'SELECT date_trunc(''year'', d)::date AS y, d < e AS k, count(*) FROM t GROUP BY 1, 2 ORDER BY 1, 2']) s;
 SELECT n, s FROM pg_temp.asked, LATERAL (SELECT pg_temp.same(s) AS r) x WHERE r <> 'right';
 SELECT count(*) FROM pg_temp.asked, LATERAL (SELECT pg_temp.same(s) AS r) x WHERE r = 'right';
@@ -118,6 +122,8 @@ SELECT pg_temp.refused(s) FROM unnest(ARRAY[
     'SELECT CASE WHEN a < b THEN a + x ELSE 0 END, count(*) FROM deals_v GROUP BY 1',
     'SELECT a < b, a < x, b < x, d < e, count(*) FROM deals_v GROUP BY 1, 2, 3, 4',
     'SELECT url > ''h'', count(*) FROM deals_v GROUP BY 1',
+    'SELECT coalesce(' || (SELECT string_agg('CASE WHEN a < b + ' || i || ' THEN nullif(region, ''north'') END', ', ') FROM generate_series(1, 12) i) || '), count(*) FROM deals_v GROUP BY 1',
+    'SELECT CASE ' || (SELECT string_agg('WHEN a < b + ' || i || ' THEN 1', ' ') FROM generate_series(1, 201) i) || ' ELSE 2 END, count(*) FROM deals_v GROUP BY 1',
     'SELECT upper(url), count(*) FROM deals_v GROUP BY 1']) s;
 SELECT count(*) - :paid AS charges FROM dp.charges;
 -- decided at the middle of bins, where that is set

@@ -85,6 +85,18 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM orders_v WHERE age < asks();
 SELECT count(*) - :before_charges AS charged FROM dp.charges;
 SELECT count(*) > 0 AS there FROM orders_v WHERE age < asks();
 SELECT count(*) - :before_charges AS charged FROM dp.charges;
+-- its NOTICEs come before it returns, and are not lost where the statement around it is refused
+CREATE FUNCTION level_of(n int) RETURNS text STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM count(DISTINCT region) FROM orders_v WHERE region < 'a';
+    RAISE NOTICE 'asked';
+    RETURN repeat('north', n);
+END $$;
+SET pg_epsilon.epsilon = 1;
+SET client_min_messages = notice;
+SELECT count(*) < 0 AS there FROM orders_v WHERE region = level_of(1);
+SELECT age / 3, count(*) FROM orders_v WHERE region = level_of(1) GROUP BY 1;
+SET client_min_messages = warning;
 -- it is used no longer
 DROP VIEW orders_v;
 DROP FOREIGN TABLE visits_v_foreign CASCADE;

@@ -64,12 +64,25 @@ END $$;
 \set tables '''{keyed,partitioned,nullable,parent,several,in_part,invalid,new_index}''::text[]'
 SELECT count(register(r)) FROM unnest(:tables) r;
 SELECT counted(r) FROM unnest(:tables) r;
--- What this transaction deletes is read, and an index that it makes says nothing of that.
+-- What this transaction deletes is read, and what it then declares says nothing of that.
+\set VERBOSITY terse
 BEGIN;
 DELETE FROM new_index a USING new_index b WHERE a.u = b.u AND a.k > b.k;
 CREATE UNIQUE INDEX ON new_index (u);
 SELECT counted('new_index');
 ROLLBACK;
+BEGIN;
+DELETE FROM nullable WHERE u IS NULL;
+ALTER TABLE nullable ALTER u SET NOT NULL;
+SELECT counted('nullable');
+ROLLBACK;
+ALTER TABLE child ADD CONSTRAINT low CHECK (u < 40) NOT VALID;
+BEGIN;
+DELETE FROM child WHERE u >= 40;
+ALTER TABLE child VALIDATE CONSTRAINT low;
+SELECT counted('parent');
+ROLLBACK;
+\set VERBOSITY default
 -- Views.
 \set views '''{of_keyed,of_several,of_groups,of_both,of_nullable}''::text[]'
 SELECT count(register(r)) FROM unnest(:views) r;

@@ -247,6 +247,7 @@ static char *
 canonical_literal(Oid type, Datum value)
 {
 	MemoryContext here = CurrentMemoryContext;
+	bool		is_shown_as_set = pe_type_is_float(type) || pe_type_is_time(type);
 	pe_access	access;
 	Oid			output;
 	bool		varlena;
@@ -260,10 +261,12 @@ canonical_literal(Oid type, Datum value)
 			: Float8GetDatum(DatumGetFloat8(value) + 0.0);
 	if (type == NUMERICOID)		/* 1.0 and 1.00 are one number */
 		value = DirectFunctionCall1(numeric_trim_scale, value);
-	pe_access_begin(&access);
+	if (is_shown_as_set)
+		pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
 	text = OidOutputFunctionCall(output, value);
-	pe_access_end(&access);
+	if (is_shown_as_set)
+		pe_access_end(&access);
 	if (type == BPCHAROID)		/* the blanks that pad it do not count */
 		text[bpchartruelen(text, strlen(text))] = '\0';
 	return pe_type_is_number(type) ? text : pe_quote_literal(text);

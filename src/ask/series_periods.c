@@ -121,7 +121,7 @@ enter_zone(const char *zone)
 {
 	int			level = NewGUCNestLevel();
 
-	pe_pin_settings(&(pe_setting) {"TimeZone", zone}, 1);
+	pe_pin_settings(&(pe_setting) PE_SETTING("TimeZone", zone), 1);
 	return level;
 }
 

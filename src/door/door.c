@@ -11,8 +11,10 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/cost.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
@@ -24,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -88,44 +91,50 @@ pe_door_check_view(const pe_dataset *dataset)
  * full scan, so the blocks read depend on the size of the table alone.
  */
 static const pe_setting pinned[] = {
-	{"track_counts", "off"},
-	{"track_functions", "none"},
-	{"pg_stat_statements.track", "none"},
-	{"auto_explain.log_min_duration", "-1"},
-	{"auto_explain.log_nested_statements", "off"},
-	{"debug_print_parse", "off"},
-	{"debug_print_raw_parse", "off"},
-	{"debug_print_rewritten", "off"},
-	{"debug_print_plan", "off"},
-	{"log_parser_stats", "off"},
-	{"log_planner_stats", "off"},
-	{"log_executor_stats", "off"},
-	{"trace_sort", "off"},
-	{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
-	{"search_path", "pg_catalog, pg_temp"},
-	{"row_security", "off"},
-	{"plan_cache_mode", "force_generic_plan"},
-	{"jit", "off"},
-	{"force_parallel_mode", "off"},	/* a worker would have the result, which is here for some accumulators */
-	{"debug_parallel_query", "off"},
-	{"work_mem", "64MB"},
-	{"constraint_exclusion", "off"},	/* else the planner may run what constraints call (ledger/relation.c) */
-	{"enable_seqscan", "on"},
-	{"enable_indexscan", "off"},
-	{"enable_indexonlyscan", "off"},
-	{"enable_bitmapscan", "off"},
-	{"enable_tidscan", "off"},
+	PE_SETTING("track_counts", "off", .flag = &pgstat_track_counts),
+	PE_SETTING("track_functions", "none", .number = &pgstat_track_functions, .wanted = TRACK_FUNC_OFF),
+	PE_SETTING("pg_stat_statements.track", "none"),
+	PE_SETTING("auto_explain.log_min_duration", "-1"),
+	PE_SETTING("auto_explain.log_nested_statements", "off"),
+	PE_SETTING("debug_print_parse", "off", .flag = &Debug_print_parse),
+	PE_SETTING("debug_print_raw_parse", "off"),
+	PE_SETTING("debug_print_rewritten", "off", .flag = &Debug_print_rewritten),
+	PE_SETTING("debug_print_plan", "off", .flag = &Debug_print_plan),
+	PE_SETTING("log_parser_stats", "off", .flag = &log_parser_stats),
+	PE_SETTING("log_planner_stats", "off", .flag = &log_planner_stats),
+	PE_SETTING("log_executor_stats", "off", .flag = &log_executor_stats),
+	PE_SETTING("trace_sort", "off"),
+	/* a FATAL error would show what forget_error hides */
+	PE_SETTING("exit_on_error", "off", .flag = &ExitOnAnyError),
+	PE_SETTING("search_path", "pg_catalog, pg_temp"),
+	PE_SETTING("row_security", "off", .flag = &row_security),
+	PE_SETTING("plan_cache_mode", "force_generic_plan", .number = &plan_cache_mode,
+	.wanted = PLAN_CACHE_MODE_FORCE_GENERIC_PLAN),
+	PE_SETTING("jit", "off", .flag = &jit_enabled),
+	/* a worker would have the result, which is here for some accumulators */
+	PE_SETTING("force_parallel_mode", "off"),
+	PE_SETTING("debug_parallel_query", "off"),
+	PE_SETTING("work_mem", "64MB", .number = &work_mem, .wanted = 65536),
+	/* else the planner may run what constraints call (ledger/relation.c) */
+	PE_SETTING("constraint_exclusion", "off", .number = &constraint_exclusion, .wanted = CONSTRAINT_EXCLUSION_OFF),
+	PE_SETTING("enable_seqscan", "on", .flag = &enable_seqscan),
+	PE_SETTING("enable_indexscan", "off", .flag = &enable_indexscan),
+	PE_SETTING("enable_indexonlyscan", "off", .flag = &enable_indexonlyscan),
+	PE_SETTING("enable_bitmapscan", "off", .flag = &enable_bitmapscan),
+	PE_SETTING("enable_tidscan", "off", .flag = &enable_tidscan)
+};
 
-	/* Citus, where it is: what would show the statements that it sends, or count them */
-	{"citus.log_remote_commands", "off"},
-	{"citus.multi_task_query_log_level", "off"},
-	{"citus.log_multi_join_order", "off"},
-	{"citus.explain_all_tasks", "off"},
-	{"citus.stat_statements_track", "none"},
-	{"citus.stat_tenants_track", "none"},
-	{"citus.enable_stat_counters", "off"},
-	{"citus.propagate_set_commands", "none"},
-	{"citus.use_secondary_nodes", "never"}	/* a standby of a node would be behind */
+/* Citus, where it is: what would show the statements that it sends, or count them. */
+static const pe_setting pinned_of_citus[] = {
+	PE_SETTING("citus.log_remote_commands", "off"),
+	PE_SETTING("citus.multi_task_query_log_level", "off"),
+	PE_SETTING("citus.log_multi_join_order", "off"),
+	PE_SETTING("citus.explain_all_tasks", "off"),
+	PE_SETTING("citus.stat_statements_track", "none"),
+	PE_SETTING("citus.stat_tenants_track", "none"),
+	PE_SETTING("citus.enable_stat_counters", "off"),
+	PE_SETTING("citus.propagate_set_commands", "none"),
+	PE_SETTING("citus.use_secondary_nodes", "never")	/* a standby of a node would be behind */
 };
 
 /*
@@ -133,17 +142,18 @@ static const pe_setting pinned[] = {
  * how often, would show them.  Where a join has a hashable clause it is a hash join.
  */
 static const pe_setting pinned_of_views[] = {
-	{"enable_nestloop", "off"},
-	{"enable_mergejoin", "off"},
-	{"enable_hashjoin", "on"},
-	{"enable_memoize", "off"},
-	{"hash_mem_multiplier", "2"},
-	{"temp_file_limit", "-1"}	/* how much of a join is spilled follows from the rows: it must not end the scan */
+	PE_SETTING("enable_nestloop", "off", .flag = &enable_nestloop),
+	PE_SETTING("enable_mergejoin", "off", .flag = &enable_mergejoin),
+	PE_SETTING("enable_hashjoin", "on", .flag = &enable_hashjoin),
+	PE_SETTING("enable_memoize", "off", .flag = &enable_memoize),
+	PE_SETTING("hash_mem_multiplier", "2"),
+	/* how much of a join is spilled follows from the rows: it must not end the scan */
+	PE_SETTING("temp_file_limit", "-1")
 };
 
 /* Of a table in shards: the statement that a node gets has no parameters, so they are constants of the plan. */
 static const pe_setting pinned_of_shards[] = {
-	{"plan_cache_mode", "force_custom_plan"}
+	PE_SETTING("plan_cache_mode", "force_custom_plan")
 };
 
 /*
@@ -211,17 +221,38 @@ typedef struct door
 	MemoryContext context;		/* where the reply and the files live */
 } door;
 
-/*
- * What the scan reads: as it was planned, since a partition can be attached beside a lock.
- * The plan is made without a condition, so that it is none of the rows that decide.
- */
+/* The plan is made without a condition, so that it is none of the rows that decide. */
 static List *
-scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+planned_relations(SPIPlanPtr plan)
 {
 	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
 	List	   *planned = list_copy(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
 
 	ReleaseCachedPlan(cached, NULL);
+	return planned;
+}
+
+/*
+ * A child or a partition can be attached beside a lock: what was proved, of a view or where no unit is cut, is of the
+ * tables that were there.
+ */
+static void
+check_planned(const pe_visit *visit, const pe_scan *scan, List *known)
+{
+	if (list_difference_oid(planned_relations(scan->plan), known) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a table of dataset \"%s\" got a child or a partition meanwhile", visit->dataset->name),
+				 errdetail("Nothing was charged."),
+				 errhint("Run the statement again.")));
+}
+
+/* What the scan reads: as it was planned, since a partition can be attached beside a lock. */
+static List *
+scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+{
+	List	   *planned = planned_relations(plan);
+
 	/* public tables lose nothing, and views have no rows of their own */
 	if (visit->dataset->view_identity != NULL)
 		planned = list_difference_oid(planned, list_difference_oid(planned, pe_families_read(visit->dataset)));
@@ -674,18 +705,21 @@ read_rows(door *d, pe_scan *scan)
 	d->reading = false;
 }
 
-/* The tables that are read, checked under their locks; sets the proof of a view. */
+/* The tables that are read, checked under their locks; sets the proof of a view, and all that is there to read. */
 static List *
-check_tables(const pe_visit *visit, pe_view_proof **proof)
+check_tables(const pe_visit *visit, pe_view_proof **proof, List **known)
 {
 	const pe_dataset *dataset = visit->dataset;
 	List	   *tables;
 	ListCell   *cell;
 
 	pe_dataset_check_there(dataset);	/* it may have been dropped meanwhile */
-	(void) find_all_inheritors(dataset->relation, AccessShareLock, NULL);
+	*known = find_all_inheritors(dataset->relation, AccessShareLock, NULL);
 	if (dataset->view_identity != NULL)
+	{
 		*proof = pe_view_prove_again(dataset);
+		*known = (*proof)->reads;
+	}
 	tables = pe_families_tables(dataset);
 	foreach(cell, tables)
 		pe_relation_check_committed(lfirst_oid(cell));
@@ -736,11 +770,12 @@ charge_and_read(void *argument)
 	pe_scan		scan = {0};
 	pe_view_proof *proof = NULL;
 	List	   *tables;
+	List	   *known = NIL;
 	MemoryContext spi;
 
 	/* locked first: what is checked then stays so until the last row is read */
 	LockRelationOid(relation, AccessShareLock);
-	tables = rehearses ? check_example(visit) : check_tables(visit, &proof);
+	tables = rehearses ? check_example(visit) : check_tables(visit, &proof, &known);
 
 	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
 		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
@@ -755,6 +790,8 @@ charge_and_read(void *argument)
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
+	if (GetConfigOption(pinned_of_citus[0].name, true, false) != NULL)
+		pe_pin_settings(pinned_of_citus, lengthof(pinned_of_citus));
 	if (scan.distributed)
 		pe_pin_settings(pinned_of_shards, lengthof(pinned_of_shards));
 	if (proof != NULL)
@@ -764,6 +801,8 @@ charge_and_read(void *argument)
 	}
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan, proof});
+	if (!rehearses && !scan.distributed && (proof != NULL || (scan.unit_is_key && !scan.of_units)))
+		check_planned(visit, &scan, known);
 
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(tables);

@@ -32,6 +32,7 @@ pe_notices_hold(pe_held_notices *before)
 	now = (pe_held_notices) {.holds = true, .memory = CurrentMemoryContext};
 }
 
+/* A statement in a function of another one is answered, also if that is refused: its NOTICEs do not wait. */
 void
 pe_notices_release(const pe_held_notices *before, bool send)
 {
@@ -40,14 +41,5 @@ pe_notices_release(const pe_held_notices *before, bool send)
 
 	now = *before;
 	foreach(cell, send ? held : NIL)
-	{
-		MemoryContext old = now.holds ? MemoryContextSwitchTo(now.memory) : NULL;
-
-		if (now.holds)
-			now.held = lappend(now.held, lfirst(cell));
-		else
-			ThrowErrorData(lfirst(cell));
-		if (old != NULL)
-			MemoryContextSwitchTo(old);
-	}
+		ThrowErrorData(lfirst(cell));
 }

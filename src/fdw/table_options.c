@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/reloptions.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/namespace.h"
@@ -14,9 +15,11 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "fdw/table_options.h"
@@ -40,10 +43,33 @@ option_of(List *options, const char *name)
 	return NULL;
 }
 
-static const char *
+/* Several are looked for at each SELECT: the list that GetForeignTable makes of all takes longer. */
+static char *
 table_option(Oid relation, const char *name)
 {
-	return option_of(GetForeignTable(relation)->options, name);
+	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL, ObjectIdGetDatum(relation));
+	size_t		size = strlen(name);
+	char	   *value = NULL;
+	bool		isnull;
+	Datum		options;
+	Datum	   *option;
+	int			count = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for foreign table %u", relation);
+	options = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &isnull);
+	if (!isnull)
+		deconstruct_array(DatumGetArrayTypeP(options), TEXTOID, -1, false, TYPALIGN_INT, &option, NULL, &count);
+	for (int i = 0; i < count && value == NULL; i++)
+	{
+		const char *text = VARDATA_ANY(DatumGetPointer(option[i]));
+		size_t		length = VARSIZE_ANY_EXHDR(DatumGetPointer(option[i]));
+
+		if (length > size && text[size] == '=' && memcmp(text, name, size) == 0)
+			value = pnstrdup(text + size + 1, length - size - 1);
+	}
+	ReleaseSysCache(tuple);
+	return value;
 }
 
 const char *

@@ -126,10 +126,21 @@ is_tested(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, Node
  * ------------------------------------------------------------------
  */
 
+/*
+ * How often arguments of COALESCE may be NULL in several ways, in one group: each time the conditions of all that
+ * follows are twice as long.
+ */
+#define MOST_DOUBLED 4
+
+/* The most WHENs: each is a condition, and excludes all before it. */
+#define MOST_BRANCHES 200
+
 typedef struct finding
 {
 	pe_sight   *sight;
 	const pe_condition *where;
+	int		   *doubled;		/* so often they were, in the group that is looked at */
+	int		   *branches;		/* so many WHENs were looked at in it */
 } finding;
 
 /* A value of an expression, and the rows that have it. */
@@ -194,6 +205,9 @@ values_of_case(const finding *f, const CaseExpr *c, pe_condition *rows)
 	{
 		const CaseWhen *when = lfirst(cell);
 
+		if (++*f->branches > MOST_BRANCHES)
+			pe_refuse_translation(psprintf("GROUP BY of conditions with more than %d WHENs", MOST_BRANCHES),
+								  "Group by fewer of them, or by single columns.");
 		values = list_concat(values, values_of(f, (Node *) when->result,
 											   rows_that(f, (Node *) when->expr, PE_IS_TRUE, rows)));
 		rows = rows_that(f, (Node *) when->expr, PE_IS_NOT_TRUE, rows);
@@ -202,10 +216,19 @@ values_of_case(const finding *f, const CaseExpr *c, pe_condition *rows)
 		: with_value(f, values, (Datum) 0, true, rows);
 }
 
-/* The first that is not NULL. */
+static void
+check_doubled(const finding *f)
+{
+	if (++*f->doubled > MOST_DOUBLED)
+		pe_refuse_translation(psprintf("COALESCE in GROUP BY with more than %d arguments that are NULL in several "
+									   "ways", MOST_DOUBLED), "Give each of them an ELSE, or write fewer of them.");
+}
+
+/* The first that is not NULL.  What is NULL in several ways is looked at once. */
 static List *
 values_of_coalesce(const finding *f, List *expressions, pe_condition *rows)
 {
+	pe_condition *nulls = NULL;
 	List	   *values = NIL;
 	ListCell   *cell;
 
@@ -213,12 +236,17 @@ values_of_coalesce(const finding *f, List *expressions, pe_condition *rows)
 	{
 		value_of_rows *v = lfirst(cell);
 
-		if (v->isnull && list_length(expressions) > 1)
-			values = list_concat(values, values_of_coalesce(f, list_copy_tail(expressions, 1), v->rows));
-		else
+		if (!v->isnull || list_length(expressions) == 1)
+		{
 			values = lappend(values, v);
+			continue;
+		}
+		if (nulls != NULL)
+			check_doubled(f);
+		nulls = nulls != NULL ? pe_condition_or(f->sight, nulls, v->rows) : v->rows;
 	}
-	return values;
+	return nulls == NULL ? values
+		: list_concat(values, values_of_coalesce(f, list_copy_tail(expressions, 1), nulls));
 }
 
 /* Cells of one column. */
@@ -261,11 +289,20 @@ typedef struct arguments
 	int			count;
 } arguments;
 
+/* What holds arguments, and is none. */
+static bool
+holds_arguments(const Node *e)
+{
+	return IsA(e, List) || IsA(e, CaseWhen);
+}
+
 static bool
 find_varying(Node *e, void *argument)
 {
 	arguments  *found = argument;
 
+	if (e != NULL && holds_arguments(e))
+		return expression_tree_walker(e, find_varying, argument);
 	if (e != NULL && !pe_sight_is_constant(e))
 	{
 		found->varying = e;
@@ -285,7 +322,7 @@ exchanged(Node *e, void *argument)
 {
 	const exchange *x = argument;
 
-	return e == x->from ? x->to : e != NULL && IsA(e, List) ? expression_tree_mutator(e, exchanged, argument) : e;
+	return e == x->from ? x->to : e != NULL && holds_arguments(e) ? expression_tree_mutator(e, exchanged, argument) : e;
 }
 
 static Node *
@@ -399,10 +436,11 @@ with_value_of(const pe_tested_group *group, int expressions, int place, const va
 	return part;
 }
 
-/* Each of some groups for each value that one more expression has in it. */
+/* Each of some groups for each value that one more expression has in it; *doubled: the most of any group. */
 static List *
-divided(const finding *f, const pe_tested_groups *tested, List *groups, int place)
+divided(const finding *f, const pe_tested_groups *tested, List *groups, int place, int *doubled)
 {
+	int			before = *doubled;
 	Node	   *e = (Node *) list_nth_node(TargetEntry, tested->expressions, place)->expr;
 	List	   *parts = NIL;
 	ListCell   *cell;
@@ -410,10 +448,14 @@ divided(const finding *f, const pe_tested_groups *tested, List *groups, int plac
 	foreach(cell, groups)
 	{
 		const pe_tested_group *group = lfirst(cell);
+		int			now = before;
+		int			branches = 0;
+		const finding in_group = {f->sight, f->where, &now, &branches};
 		ListCell   *of;
 
-		foreach(of, merged(f, e, values_of(f, e, group->rows)))
+		foreach(of, merged(f, e, values_of(&in_group, e, group->rows)))
 			parts = lappend(parts, with_value_of(group, list_length(tested->expressions), place, lfirst(of)));
+		*doubled = Max(*doubled, now);
 	}
 	return parts;
 }
@@ -434,6 +476,7 @@ groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_pl
 	int			count = list_length(tested->expressions);
 	pe_tested_group *whole = palloc(sizeof(*whole));
 	List	   *groups = list_make1(whole);
+	int			doubled = 0;
 
 	*whole = (pe_tested_group) {
 		set, pe_condition_always(), palloc0(count * sizeof(Datum)), palloc(count * sizeof(bool))
@@ -444,7 +487,7 @@ groups_of_set(const finding *f, const pe_tested_groups *tested, const pe_scan_pl
 		const TargetEntry *entry = list_nth(tested->expressions, i);
 
 		if (plan->sets == NIL || list_member_int(references, entry->ressortgroupref))
-			groups = divided(f, tested, groups, i);
+			groups = divided(f, tested, groups, i, &doubled);
 		check_number(groups);
 	}
 	return groups;
@@ -477,7 +520,7 @@ pe_tested_groups *
 pe_tested_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where)
 {
 	pe_tested_groups *tested = palloc0(sizeof(*tested));
-	finding		f = {s, where};
+	finding		f = {s, where, NULL, NULL};
 	ListCell   *cell;
 
 	foreach(cell, s->of_cube ? NIL : plan->targets)

@@ -45,6 +45,14 @@
 
 #define MOST_RELEASES "1000"
 
+#define FIND_RELEASE(before) \
+	"SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies, r.format FROM " \
+	"(SELECT id, charge_id, payload, strategy_id, created, other_strategies, format FROM dp_ledger.release " \
+	"WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 AND request = $5 AND payload IS NOT NULL " \
+	"ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL " \
+	"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id " \
+	"OR c.release_id = r.id)) AS paid) p ORDER BY p.paid DESC, " before "r.id DESC LIMIT 1"
+
 /*
  * The newest release of the same request in the same version of the data: paid
  * by this budget, or else by any; of several the one whose model has the name that
@@ -54,13 +62,9 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL,
-		"SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0), r.created, r.other_strategies, r.format FROM "
-		"(SELECT * FROM dp_ledger.release WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 "
-		"AND request = $5 AND payload IS NOT NULL ORDER BY id DESC LIMIT " MOST_RELEASES ") r, LATERAL "
-		"(SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id "
-		"OR c.release_id = r.id)) AS paid) p ORDER BY p.paid DESC, EXISTS (SELECT FROM dp_ledger.model m "
-		"WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
+	static pe_statement find = {NULL, FIND_RELEASE(""), 5, {INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID}};
+	static pe_statement find_model = {NULL,
+		FIND_RELEASE("EXISTS (SELECT FROM dp_ledger.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, "), 6,
 	{INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID, TEXTOID}};
 	const char *name = request->model != NULL ? request->model->name : NULL;
 	Datum		values[6] = {
@@ -72,7 +76,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 
 	/* most requests are new: their key alone shows it */
 	if (request->fresh || pe_row_last("release", "release_request", values, 3) == NULL ||
-		pe_access_write(&find, values, NULL) == 0)
+		pe_access_write(name != NULL ? &find_model : &find, values, NULL) == 0)
 		return false;
 	reply->release_id = pe_access_int64(0, 1);
 	PE_CHECK_FORMAT(pe_access_int64(0, 7), "release " INT64_FORMAT, reply->release_id);

@@ -88,7 +88,7 @@ float_array(const double *number, int count)
 static bool
 insert_at_once(pe_statement *kept, const pe_field *fields, int count, const char *rest)
 {
-	static const pe_setting impatient[] = {{"lock_timeout", "1ms"}};
+	static const pe_setting impatient[] = {PE_SETTING("lock_timeout", "1ms")};
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *error = NULL;

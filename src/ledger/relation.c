@@ -13,6 +13,7 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
@@ -118,19 +119,48 @@ pe_relation_family(Oid relation)
  * ------------------------------------------------------------------
  */
 
-/* Whether the caller's own transaction wrote the pg_class row of a relation. */
+static bool
+is_written_here(HeapTuple tuple)
+{
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+}
+
+/* Whether the caller's own transaction wrote a row of a catalog that is of a relation. */
+static bool
+wrote_in(Oid catalog, Oid index, AttrNumber column, Oid relation)
+{
+	Relation	rows = table_open(catalog, AccessShareLock);
+	bool		found = false;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(rows, index, true, NULL, 1, &key);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = is_written_here(tuple);
+	systable_endscan(scan);
+	table_close(rows, AccessShareLock);
+	return found;
+}
+
+/*
+ * Whether it wrote a relation, or its columns, indexes or constraints: rows that it had deleted before are read, and
+ * need not have what these say.
+ */
 static bool
 changed_here(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	bool		changed = true;
+	bool		changed = !HeapTupleIsValid(tuple) || is_written_here(tuple);
 
 	if (HeapTupleIsValid(tuple))
-	{
-		changed = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 		ReleaseSysCache(tuple);
-	}
-	return changed;
+	return changed || (TransactionIdIsValid(GetTopTransactionIdIfAny()) &&
+					   (wrote_in(AttributeRelationId, AttributeRelidNumIndexId, Anum_pg_attribute_attrelid, relation) ||
+						wrote_in(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, relation) ||
+						wrote_in(ConstraintRelationId, ConstraintRelidTypidNameIndexId, Anum_pg_constraint_conrelid,
+								 relation)));
 }
 
 /* The relation and its descendants as they are without the caller's own transaction. */

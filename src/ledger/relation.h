@@ -34,7 +34,8 @@ extern Oid	pe_relation_writable_by(Oid relation, Oid role);
 /*
  * 55000 if the caller's own transaction changed the relation or one of those
  * that inherit from it, or which these are: that would show in a scan under
- * any snapshot (TRUNCATE, ALTER TABLE, DETACH PARTITION).
+ * any snapshot (TRUNCATE, ALTER TABLE, DETACH PARTITION), or be a key or NOT NULL
+ * that rows which are read do not have.
  */
 extern void pe_relation_check_committed(Oid relation);
 

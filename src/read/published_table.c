@@ -149,7 +149,7 @@ pe_target_find(pe_target *t, text *name, bool replace)
 void
 pe_target_begin(const pe_target *t, pe_confinement *confinement)
 {
-	static const pe_setting path[] = {{"search_path", "pg_catalog, pg_temp"}};
+	static const pe_setting path[] = {PE_SETTING("search_path", "pg_catalog, pg_temp")};
 	int			restricted = isTempNamespace(t->schema) ? 0 : SECURITY_RESTRICTED_OPERATION;
 
 	PreventCommandIfReadOnly(psprintf("%s()", t->function));

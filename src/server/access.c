@@ -15,63 +15,64 @@
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "parser/analyze.h"
+#include "pgstat.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "server/access.h"
 
+static bool
+has_value(const pe_setting *setting)
+{
+	const char *value;
+
+	if (setting->flag != NULL)
+		return *setting->flag == (strcmp(setting->value, "on") == 0);
+	if (setting->number != NULL)
+		return *setting->number == setting->wanted;
+	value = GetConfigOption(setting->name, true, false);
+	return value == NULL || strcmp(value, setting->value) == 0;
+}
+
 /* Most have the value already, and to set one costs far more than to look at it. */
 void
 pe_pin_settings(const pe_setting *settings, int count)
 {
 	for (int i = 0; i < count; i++)
-	{
-		const char *value = GetConfigOption(settings[i].name, true, false);
-
-		if (value != NULL && strcmp(value, settings[i].value) != 0)
+		if (!has_value(&settings[i]))
 			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
 									 GUC_ACTION_SAVE, true, 0, false);
-	}
 }
 
-/* How values are written, and what of other modules and versions would show the ledger's statements to the session. */
+/*
+ * How values are written; and what would show the ledger's statements to the session, or their plans.
+ */
 static const pe_setting pinned[] = {
-	{"search_path", "pg_catalog, pg_temp"},
-	{"quote_all_identifiers", "off"},
-	{"extra_float_digits", "1"},
-	{"datestyle", "ISO, YMD"},
-	{"timezone", "UTC"},
-	{"pg_stat_statements.track", "none"},
-	{"auto_explain.log_min_duration", "-1"},
-	{"debug_print_raw_parse", "off"}
+	PE_SETTING("search_path", "pg_catalog, pg_temp"),
+	PE_SETTING("quote_all_identifiers", "off", .flag = &quote_all_identifiers),
+	PE_SETTING("extra_float_digits", "1", .number = &extra_float_digits, .wanted = 1),
+	PE_SETTING("datestyle", "ISO, YMD"),
+	PE_SETTING("timezone", "UTC"),
+	PE_SETTING("pg_stat_statements.track", "none"),
+	PE_SETTING("auto_explain.log_min_duration", "-1"),
+	PE_SETTING("debug_print_raw_parse", "off"),
+	PE_SETTING("debug_print_parse", "off", .flag = &Debug_print_parse),
+	PE_SETTING("debug_print_rewritten", "off", .flag = &Debug_print_rewritten),
+	PE_SETTING("debug_print_plan", "off", .flag = &Debug_print_plan),
+	PE_SETTING("log_parser_stats", "off", .flag = &log_parser_stats),
+	PE_SETTING("log_planner_stats", "off", .flag = &log_planner_stats),
+	PE_SETTING("log_executor_stats", "off", .flag = &log_executor_stats)
 };
 
 /* What counts rows: how many others have would be among them.  The worker's own writes are counted, for autovacuum. */
 static const pe_setting uncounted[] = {
-	{"track_counts", "off"},
-	{"track_functions", "none"}
+	PE_SETTING("track_counts", "off", .flag = &pgstat_track_counts),
+	PE_SETTING("track_functions", "none", .number = &pgstat_track_functions, .wanted = TRACK_FUNC_OFF)
 };
-
-/* What of the server itself would show their plans. */
-static const pe_setting shown[] = {
-	{"debug_print_parse", "off"},
-	{"debug_print_rewritten", "off"},
-	{"debug_print_plan", "off"},
-	{"log_parser_stats", "off"},
-	{"log_planner_stats", "off"},
-	{"log_executor_stats", "off"}
-};
-
-/* Whether any of them is on; asked for at every access, and hardly ever so. */
-static bool
-is_shown(void)
-{
-	return Debug_print_parse || Debug_print_rewritten || Debug_print_plan ||
-		log_parser_stats || log_planner_stats || log_executor_stats;
-}
 
 /* Nothing but the ledger's statements runs in this process. */
 static bool pinned_for_good = false;
@@ -88,7 +89,6 @@ void
 pe_access_pin_for_good(void)
 {
 	pin_for_good(pinned, lengthof(pinned));
-	pin_for_good(shown, lengthof(shown));
 	pinned_for_good = true;
 }
 
@@ -115,8 +115,6 @@ begin(pe_access *access)
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
 	pe_pin_settings(uncounted, lengthof(uncounted));
-	if (is_shown())
-		pe_pin_settings(shown, lengthof(shown));
 }
 
 void
@@ -588,7 +586,7 @@ pe_access_text(uint64 row, int column)
 
 /* Messages below ERROR on the way could show what was read. */
 static const pe_setting quiet[] = {
-	{"client_min_messages", "error"}
+	PE_SETTING("client_min_messages", "error")
 };
 
 void

@@ -41,7 +41,14 @@ typedef struct pe_setting
 {
 	const char *name;
 	const char *value;
+
+	/* where the server keeps it, which is faster to look at than to find its name; NULL: not known here */
+	const bool *flag;
+	const int  *number;
+	int			wanted;			/* the number that is the value */
 } pe_setting;
+
+#define PE_SETTING(text, to, ...) {.name = (text), .value = (to), __VA_ARGS__}
 
 /* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
 extern void pe_pin_settings(const pe_setting *settings, int count);

@@ -35,8 +35,7 @@
 struct pe_row
 {
 	Oid			table;
-	TupleDesc	desc;			/* of a row of a result; NULL: of the table */
-	int			columns;
+	TupleDesc	desc;
 	Datum	   *value;
 	bool	   *isnull;
 	ItemPointerData place;		/* of a row that was found */
@@ -80,10 +79,10 @@ empty_row(Oid table, TupleDesc desc)
 	pe_row	   *row = palloc0(sizeof(*row));
 
 	row->table = table;
-	row->columns = desc->natts;
-	row->value = palloc0(row->columns * sizeof(Datum));
-	row->isnull = palloc(row->columns * sizeof(bool));
-	memset(row->isnull, true, row->columns * sizeof(bool));
+	row->desc = desc;
+	row->value = palloc0(desc->natts * sizeof(Datum));
+	row->isnull = palloc(desc->natts * sizeof(bool));
+	memset(row->isnull, true, desc->natts * sizeof(bool));
 	return row;
 }
 
@@ -143,14 +142,18 @@ scan_index(const char *table, const char *index_name, const Datum *key, int keys
 	Snapshot	snapshot = latest_snapshot();
 	ScanKeyData scan_key[INDEX_MAX_KEYS];
 	IndexScanDesc found;
+	TupleDesc	desc = NULL;
 	List	   *rows = NIL;
 
 	init_keys(index, scan_key, key, keys);
 	found = begin_scan(relation, index, snapshot, scan_key, keys);
 	while (list_length(rows) < most && index_getnext_slot(found, direction, slot))
 	{
-		pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
+		pe_row	   *row;
 
+		if (desc == NULL)
+			desc = CreateTupleDescCopy(RelationGetDescr(relation));
+		row = empty_row(RelationGetRelid(relation), desc);
 		take_values(row, slot);
 		rows = lappend(rows, row);
 	}
@@ -227,32 +230,31 @@ pe_row_of_result(uint64 number)
 {
 	pe_row	   *row = empty_row(InvalidOid, SPI_tuptable->tupdesc);
 
-	row->desc = SPI_tuptable->tupdesc;
 	heap_deform_tuple(SPI_tuptable->vals[number], row->desc, row->value, row->isnull);
 	return row;
 }
 
-/* Columns are mostly asked for in their order. */
+/* The same texts are asked for again and again: the place that a column had the last time is looked at first. */
 static AttrNumber
-number_in_result(TupleDesc desc, const char *name)
+number_of_column(TupleDesc desc, const char *name)
 {
-	static int	next = 0;
+	static int16 last[256];
+	int16	   *hint = &last[((uintptr_t) name ^ desc->tdtypeid) % lengthof(last)];
 
-	for (int n = 0; n < desc->natts; n++, next++)
-	{
-		next = next < desc->natts ? next : 0;
-		if (strcmp(NameStr(TupleDescAttr(desc, next)->attname), name) == 0)
-			return ++next;
-	}
+	if (*hint < desc->natts && strcmp(NameStr(TupleDescAttr(desc, *hint)->attname), name) == 0)
+		return *hint + 1;
+	for (int n = 0; n < desc->natts; n++)
+		if (strcmp(NameStr(TupleDescAttr(desc, n)->attname), name) == 0)
+			return (*hint = n) + 1;
 	return 0;
 }
 
 static int
 column_named(const pe_row *row, const char *name)
 {
-	AttrNumber	number = row->desc != NULL ? number_in_result(row->desc, name) : get_attnum(row->table, name);
+	AttrNumber	number = number_of_column(row->desc, name);
 
-	if (number <= 0 || number > row->columns)
+	if (number == 0)
 		elog(ERROR, "a table of the ledger has no column \"%s\"", name);
 	return number - 1;
 }
@@ -270,7 +272,7 @@ pe_row_int64(const pe_row *row, const char *column)
 
 	if (row->isnull[i])
 		return 0;
-	switch (row->desc != NULL ? TupleDescAttr(row->desc, i)->atttypid : get_atttype(row->table, i + 1))
+	switch (TupleDescAttr(row->desc, i)->atttypid)
 	{
 		case INT8OID:
 		case TIMESTAMPTZOID:
@@ -407,7 +409,7 @@ set_fields(pe_row *row, const pe_field *fields, int count)
 	{
 		int			column = column_named(row, fields[i].column);
 
-		Assert(get_atttype(row->table, column + 1) == fields[i].type);
+		Assert(TupleDescAttr(row->desc, column)->atttypid == fields[i].type);
 		row->value[column] = fields[i].value;
 		row->isnull[column] = fields[i].isnull;
 	}
@@ -511,8 +513,8 @@ slot_of(EState *estate, Relation relation, const pe_row *row)
 {
 	TupleTableSlot *slot = ExecInitExtraTupleSlot(estate, RelationGetDescr(relation), &TTSOpsVirtual);
 
-	memcpy(slot->tts_values, row->value, row->columns * sizeof(Datum));
-	memcpy(slot->tts_isnull, row->isnull, row->columns * sizeof(bool));
+	memcpy(slot->tts_values, row->value, row->desc->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, row->isnull, row->desc->natts * sizeof(bool));
 	return ExecStoreVirtualTuple(slot);
 }
 
@@ -558,7 +560,7 @@ void
 pe_row_insert(const char *table, const pe_field *fields, int count)
 {
 	Relation	relation = open_table(table, RowExclusiveLock);
-	pe_row	   *row = empty_row(RelationGetRelid(relation), RelationGetDescr(relation));
+	pe_row	   *row = empty_row(RelationGetRelid(relation), CreateTupleDescCopy(RelationGetDescr(relation)));
 
 	table_close(relation, NoLock);
 	set_fields(row, fields, count);

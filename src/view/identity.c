@@ -262,7 +262,7 @@ put_words(StringInfo to, const pe_view_words *words)
 void
 pe_view_identity(const pe_prover *prover, const List *families, char identity[65])
 {
-	static const pe_setting pinned[] = {{"search_path", ""}, {"quote_all_identifiers", "on"}};
+	static const pe_setting pinned[] = {PE_SETTING("search_path", ""), PE_SETTING("quote_all_identifiers", "on")};
 	StringInfoData text;
 	List	   *functions = NIL;
 	List	   *tables = NIL;

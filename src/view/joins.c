@@ -443,7 +443,7 @@ joins_of_table(Oid relation)
 static pe_block *
 block_of(const pe_dataset *dataset)
 {
-	static const pe_setting names[] = {{"search_path", "pg_catalog, pg_temp"}};
+	static const pe_setting names[] = {PE_SETTING("search_path", "pg_catalog, pg_temp")};
 	pe_prover  *prover = palloc0(sizeof(*prover));
 	pe_view_words *words = palloc(sizeof(*words));
 	int			level = NewGUCNestLevel();

@@ -114,49 +114,6 @@ pe_unique_indexes(const pe_source *source)
 	return keys;
 }
 
-/* An index of the caller's own transaction was built without the rows that it has deleted, and these are read. */
-static bool
-has_new_index(Relation relation)
-{
-	ListCell   *cell;
-	bool		has = false;
-
-	foreach(cell, RelationGetIndexList(relation))
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		has |= !HeapTupleIsValid(tuple) || TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-		if (HeapTupleIsValid(tuple))
-			ReleaseSysCache(tuple);
-	}
-	return has;
-}
-
-bool
-pe_has_new_index(Oid table)
-{
-	Relation	relation = table_open(table, NoLock);
-	bool		has = has_new_index(relation);
-
-	table_close(relation, NoLock);
-	return has;
-}
-
-bool
-pe_table_unit_is_key(Oid table, const char *column)
-{
-	Relation	relation = table_open(table, NoLock);
-	AttrNumber	number = get_attnum(table, column);
-	bool		is_key = false;
-	ListCell   *cell;
-
-	if (number > 0 && TupleDescAttr(RelationGetDescr(relation), number - 1)->attnotnull && !has_new_index(relation))
-		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
-			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
-	table_close(relation, NoLock);
-	return is_key;
-}
-
 static pe_column *
 make_column(pe_block *block, int source, AttrNumber number)
 {
@@ -432,6 +389,26 @@ pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber numbe
 	return node != NULL && IsA(node, Var) && pe_column_of(source->block, node, &column) &&
 		column.block == source->block && source->block->source[column.source]->side == NULL &&
 		pe_source_is_not_null(source->block, source->block->source[column.source], column.number);
+}
+
+/* ------------------------------------------------------------------
+ * The unit
+ * ------------------------------------------------------------------
+ */
+
+bool
+pe_table_unit_is_key(Oid table, const char *column)
+{
+	Relation	relation = table_open(table, NoLock);
+	AttrNumber	number = get_attnum(table, column);
+	bool		is_key = false;
+	ListCell   *cell;
+
+	if (number > 0 && is_not_null_in(table, column))
+		foreach(cell, unique_indexes(relation, relation->rd_rel->relhassubclass))
+			is_key |= list_length(lfirst(cell)) == 1 && linitial_int(lfirst(cell)) == number;
+	table_close(relation, NoLock);
+	return is_key;
 }
 
 /* ------------------------------------------------------------------

@@ -523,18 +523,13 @@ check_unit(const pe_prover *prover, AttrNumber unit)
 											   "Use an integer, text of a deterministic collation, uuid or date."));
 }
 
-/* Whether all rows of a block have different units, also those that the caller's own transaction has deleted. */
+/* Whether all rows of a block have different units. */
 static bool
 unit_is_key(pe_block *block, AttrNumber unit)
 {
-	const pe_prover *prover = block->prover;
 	Node	   *output = block->branches == NIL ? pe_block_output(block, unit) : NULL;
 	pe_column	column;
-	ListCell   *cell;
 
-	foreach(cell, prover->tables)
-		if (pe_has_new_index(((pe_source *) lfirst(cell))->relation))
-			return false;
 	return output != NULL && pe_column_of(block, output, &column) && column.block == block &&
 		block->source[column.source]->side == NULL &&
 		pe_source_is_not_null(block, block->source[column.source], column.number) &&

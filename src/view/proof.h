@@ -106,9 +106,8 @@ extern pe_view_key *pe_view_key_of_text(const char *text);
 extern char *pe_view_key_text(const pe_view_key *key);
 
 /*
- * Whether a column of a table says of each row whose it is, alone: it is NOT NULL, and a unique index of it alone
- * holds in all rows that the latest snapshot has, also in those that the caller's own transaction has deleted.  The
- * table is locked.
+ * Whether a column of a table says of each row whose it is, alone: it is NOT NULL, and has a unique index of it alone.
+ * The table is locked; the caller's own transaction has changed nothing of this (pe_relation_check_committed).
  */
 extern bool pe_table_unit_is_key(Oid table, const char *column);
 

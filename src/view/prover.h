@@ -226,7 +226,6 @@ typedef struct pe_reference
 
 extern List *pe_source_keys(pe_block *block, const pe_source *source);
 extern List *pe_unique_indexes(const pe_source *source);	/* of lists of numbers */
-extern bool pe_has_new_index(Oid table);	/* one of the caller's own transaction */
 extern List *pe_references(const pe_prover *prover, const pe_source *source);
 extern bool pe_source_is_not_null(pe_block *block, const pe_source *source, AttrNumber number);
 extern char *pe_reference_rule(Oid table, const pe_reference *reference);

@@ -43,7 +43,7 @@ pe_view_pin_settings(const pe_dataset *dataset)
 	pe_setting *pinned = palloc(dataset->view_settings * sizeof(*pinned));
 
 	for (int i = 0; i + 1 < dataset->view_settings; i += 2)
-		pinned[i / 2] = (pe_setting) {dataset->view_setting[i], dataset->view_setting[i + 1]};
+		pinned[i / 2] = (pe_setting) PE_SETTING(dataset->view_setting[i], dataset->view_setting[i + 1]);
 	pe_pin_settings(pinned, dataset->view_settings / 2);
 }
 
@@ -116,7 +116,7 @@ families_of(const pe_view_proof *proof, List *public_tables)
 pe_view_proof *
 pe_view_prove_declared(pe_dataset *declared, List *public_tables)
 {
-	static const pe_setting names[] = {{"search_path", "pg_catalog, pg_temp"}};
+	static const pe_setting names[] = {PE_SETTING("search_path", "pg_catalog, pg_temp")};
 	int			level = NewGUCNestLevel();
 	AttrNumber	number = get_attnum(declared->relation, declared->unit);
 	pe_view_words words;

@@ -651,7 +651,7 @@ sub try_hint
 		my $true = result(ask('curator', "$s->{sql};"));
 		my $got = result(ask('ann', "$s->{sql}; SET search_path = desk;"));
 
-		if ($exposed->{state} && $hint =~ /or dp\.expose where/) { $reason{'hinted: multiplies'}++ }
+		if ($exposed->{state} && $hint =~ /dp\.expose, whose relation/) { $reason{'hinted: multiplies'}++ }
 		elsif ($exposed->{state}) { $word = keep("what the hint makes is not exposed: $exposed->{message}: $hint", $s) }
 		elsif ($got->{state} && $got->{message} =~ /budget|left of/) { $word = 'spent' }
 		elsif ($got->{state})

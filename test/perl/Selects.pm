@@ -305,7 +305,7 @@ sub plain_select
 	my $n = 0;
 	my $having = @g && chance(0.15) ? ' HAVING count(*) > ' . any(0, 0, 10) : '';
 	return { select => 'SELECT ' . join(', ', map { $_ . ' AS c' . ++$n } @list) . " FROM R$where$by$having", kinds => \@kinds, counts => scalar @g,
-		merges => $sets || scalar(grep { /\|\||coalesce\(chan|lv \+ ok|ok AND|concat\(reg, m|WHEN ok/ } @g) };
+		merges => $sets || scalar(grep { /\|\||coalesce\(chan|lv \+ ok|ok AND|concat\(reg, m|WHEN ok|day = ts/ } @g) };
 }
 
 # statement UNITS: one of all shapes

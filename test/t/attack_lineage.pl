@@ -238,6 +238,43 @@ is($node->safe_psql('copy', q{SELECT rho_spent FROM dp_ledger.dataset WHERE data
 ledger_ok($node, 'restored', %db);
 $node->stop;
 
+# ---- A child that comes between what is proved and the plan ----
+
+my $race = roles_node('race', conf => "autovacuum = off\npg_epsilon.time_quantum = 0\n");
+
+$race->safe_psql('postgres', q{ALTER ROLE ann SET session_preload_libraries = 'pg_epsilon_hooks'});
+ask_ok($race, 'curator', q{CREATE TABLE keyed (u int PRIMARY KEY, k int NOT NULL);
+	INSERT INTO keyed SELECT i, 1 FROM generate_series(1, 40) i;
+	CREATE VIEW of_keyed AS SELECT u, k FROM keyed});
+for my $dataset ('keyed', 'of_keyed')
+{
+	my $same = $dataset eq 'keyed' ? '1e5' : q{same_cap_as => 'keyed'};
+	my $budget = $dataset eq 'keyed' ? qq{; SELECT dp.grant_budget('keyed', 'ann', 1e5)} : '';
+
+	ask_ok($race, 'curator', qq{SELECT dp.create_dataset('$dataset', '$dataset', $same, unit => 'u', max_rows => 1);
+		SELECT dp.add_attribute('$dataset', 'k', '{1}')$budget});
+}
+for my $dataset ('keyed', 'of_keyed')
+{
+	my $asks = qq{SELECT round(estimate) FROM dp.histogram('$dataset', 'k', rho => 400, fresh => true)};
+	my $child = "more_of_$dataset";
+	my ($curator, $ann) = (session($race, 'curator'), session($race, 'ann'));
+	my $charges = $race->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge');
+
+	session_ok($curator, "CREATE TABLE $child (u int NOT NULL, k int NOT NULL); INSERT INTO $child SELECT u, k FROM keyed; SELECT pg_advisory_lock(7)");
+	session_ok($ann, 'SET pg_epsilon_hooks.wait = 7');
+	session_start($ann, $asks);
+	$race->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}) or die 'nobody waits';
+	session_ok($curator, "ALTER TABLE $child INHERIT keyed; SELECT pg_advisory_unlock(7)");
+	my ($out, $err) = session_finish($ann);
+	is(sqlstate($err), '55000', "[91] $dataset: a child with more rows of each unit comes before the plan: refused") or diag $out . $err;
+	is($race->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge'), $charges, "[91] $dataset: nothing is charged");
+	ask_ok($race, 'curator', $dataset eq 'keyed' ? "ALTER TABLE $child NO INHERIT keyed; DROP TABLE $child; ANALYZE keyed" : 'SELECT 1');
+	$_->quit for $curator, $ann;
+}
+is(last_line(ask_ok($race, 'ann', q{SELECT round(estimate) FROM dp.histogram('keyed', 'k', rho => 400, fresh => true)})), 40, '[91] asked again, one row of each unit counts');
+$race->stop;
+
 # ---- The data directory put back to before a move ----
 
 my $outside = PostgreSQL::Test::Utils::tempdir();
