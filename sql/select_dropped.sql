@@ -60,6 +60,11 @@ SELECT count(*) FROM v WHERE y = 'c';
 SELECT count(*) FROM v WHERE x = 1 OR z;
 SELECT count(*) FROM v WHERE NOT (x = 1 AND z);
 SELECT count(*) FILTER (WHERE y = 'a' OR z) FROM v;
+-- a sum of what a test is for values that are not declared; of 0 it is the same
+SELECT sum(CASE WHEN y <> 'a' THEN 1 ELSE 0 END) FROM v;
+SELECT sum((y >= 'b')::int) FROM v;
+SELECT sum(CASE WHEN y = 'a' THEN 1 ELSE 0 END) FROM v;
+SELECT round(avg((y = 'a')::int), 1) FROM v;
 -- a group or an argument that has a value for NULL
 SELECT z IS NULL, count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT coalesce(y, 'none'), count(*) FROM v GROUP BY 1 ORDER BY 1;
