@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/cost.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
@@ -86,16 +85,13 @@ pe_door_check_view(const pe_dataset *dataset)
  */
 
 /*
- * What the session's settings could make visible, or change with the data: row
- * counters, nested plans, statement statistics, spills.  The plan is always a
+ * What the session's settings could make visible, or change with the data:
+ * plans, statement statistics, spills.  Nothing counts rows in a subtransaction
+ * that is undone, and no hook sees a plan run (access.h).  The plan is always a
  * full scan, so the blocks read depend on the size of the table alone.
  */
 static const pe_setting pinned[] = {
-	PE_SETTING("track_counts", "off", .flag = &pgstat_track_counts),
-	PE_SETTING("track_functions", "none", .number = &pgstat_track_functions, .wanted = TRACK_FUNC_OFF),
 	PE_SETTING("pg_stat_statements.track", "none"),
-	PE_SETTING("auto_explain.log_min_duration", "-1"),
-	PE_SETTING("auto_explain.log_nested_statements", "off"),
 	PE_SETTING("debug_print_parse", "off", .flag = &Debug_print_parse),
 	PE_SETTING("debug_print_raw_parse", "off"),
 	PE_SETTING("debug_print_rewritten", "off", .flag = &Debug_print_rewritten),
