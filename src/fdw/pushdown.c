@@ -47,17 +47,6 @@ typedef struct pe_planned
  * ------------------------------------------------------------------
  */
 
-/* Each PlaceHolderVar of the planner is replaced by its expression. */
-static Node *
-without_placeholders(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, PlaceHolderVar))
-		return without_placeholders((Node *) ((PlaceHolderVar *) node)->phexpr, context);
-	return expression_tree_mutator(node, without_placeholders, context);
-}
-
 /* What a simple CASE compares is put into its tests; the elements that an array is cast by are another matter. */
 static Node *
 with_case_value(Node *node, void *value)
@@ -77,23 +66,17 @@ with_case_value(Node *node, void *value)
 }
 
 /* CASE x WHEN 1 is CASE WHEN x = 1: x is not volatile. */
-static Node *
-without_simple_case(Node *node, void *context)
+static void
+remove_case_value(CaseExpr *c)
 {
-	CaseExpr   *c;
 	ListCell   *cell;
 
-	if (node == NULL)
-		return NULL;
-	node = expression_tree_mutator(node, without_simple_case, context);
-	if (!IsA(node, CaseExpr) || ((CaseExpr *) node)->arg == NULL)
-		return node;
-	c = (CaseExpr *) node;
+	if (c->arg == NULL)
+		return;
 	foreach(cell, c->args)
 		lfirst_node(CaseWhen, cell)->expr =
 			(Expr *) with_case_value((Node *) lfirst_node(CaseWhen, cell)->expr, c->arg);
 	c->arg = NULL;
-	return node;
 }
 
 static bool
@@ -127,19 +110,14 @@ find_patterns(Node *list, List **patterns)
 
 /* x LIKE ANY (list) is x LIKE a OR x LIKE b, and ALL is AND: x is not volatile. */
 static Node *
-with_single_patterns(Node *node, void *context)
+with_single_patterns(ScalarArrayOpExpr *o)
 {
-	const ScalarArrayOpExpr *o;
 	List	   *patterns = NIL;
 	List	   *tests = NIL;
 	ListCell   *cell;
 
-	if (node == NULL)
-		return NULL;
-	node = expression_tree_mutator(node, with_single_patterns, context);
-	o = (const ScalarArrayOpExpr *) node;
-	if (!IsA(node, ScalarArrayOpExpr) || !is_pattern_operator(o->opno) || !find_patterns(lsecond(o->args), &patterns))
-		return node;
+	if (!is_pattern_operator(o->opno) || !find_patterns(lsecond(o->args), &patterns))
+		return (Node *) o;
 	foreach(cell, patterns)
 		tests = lappend(tests, IsA(lfirst(cell), Const) && lfirst_node(Const, cell)->constisnull
 						? makeBoolConst(false, true)
@@ -152,13 +130,26 @@ with_single_patterns(Node *node, void *context)
 	return o->useOr ? (Node *) make_orclause(tests) : (Node *) make_andclause(tests);
 }
 
+/* In one copy, as every SELECT is planned with it; each PlaceHolderVar of the planner becomes its expression. */
+static Node *
+simplified(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, PlaceHolderVar))
+		return simplified((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	node = expression_tree_mutator(node, simplified, context);
+	if (IsA(node, CaseExpr))
+		remove_case_value((CaseExpr *) node);
+	return IsA(node, ScalarArrayOpExpr) ? with_single_patterns((ScalarArrayOpExpr *) node) : node;
+}
+
 /* A copy whose operators know their functions, as the server makes it of expressions that it sees. */
 static List *
 with_functions(List *expressions)
 {
-	Node	   *copy = without_simple_case(without_placeholders((Node *) expressions, NULL), NULL);
+	Node	   *copy = simplified((Node *) expressions, NULL);
 
-	copy = with_single_patterns(copy, NULL);
 	fix_opfuncids(copy);
 	return (List *) copy;
 }
