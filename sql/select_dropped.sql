@@ -65,6 +65,11 @@ SELECT sum(CASE WHEN y <> 'a' THEN 1 ELSE 0 END) FROM v;
 SELECT sum((y >= 'b')::int) FROM v;
 SELECT sum(CASE WHEN y = 'a' THEN 1 ELSE 0 END) FROM v;
 SELECT round(avg((y = 'a')::int), 1) FROM v;
+-- and a group of them; the column itself is about the values that count
+SELECT y <> 'a', count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN y = 'a' THEN 'a' ELSE 'rest' END, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT y, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT y = 'a', count(*) FROM v WHERE y IN ('a', 'b') GROUP BY 1 ORDER BY 1;
 -- a group or an argument that has a value for NULL
 SELECT z IS NULL, count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT coalesce(y, 'none'), count(*) FROM v GROUP BY 1 ORDER BY 1;

@@ -26,7 +26,7 @@ SELECT patient, admitted, ward, sex, age, 1 + floor(5 * random() ^ CASE ward WHE
 SELECT dp.create_dataset('stays', 'clinic.stays', epsilon => 3, unit => 'patient', max_rows => 3);
 SELECT dp.add_edges('stays', 'admitted', array_agg(m::date), outside => 'drop') FROM generate_series(date '2024-01-01', '2026-01-01', '1 month') m;
 SELECT dp.add_attribute('stays', 'ward', '{surgery,medicine,heart,children}'), dp.add_attribute('stays', 'sex', '{F,M}'),
-       dp.add_attribute('stays', 'age', 0, 100, bins => 5), dp.add_attribute('stays', 'rating', '{1,2,3,4,5}');
+       dp.add_attribute('stays', 'age', 0, 100, bins => 5), dp.add_attribute('stays', 'rating', 1, 6, bins => 5, last => 'open');
 SELECT dp.grant_budget('stays', 'curator', epsilon => 2);
 
 -- A table for each set of attributes that a tile groups by and filters name, and running totals for the date picker.  Weights: the

@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 
 #include "fdw/beyond.h"
 #include "fdw/notices.h"
@@ -200,4 +201,27 @@ pe_beyond_tell_nulls(pe_sight *s, Node *e, bool adds, const char *what)
 		return;
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		pe_sight_tell_nulls(s, a, what, "has a value");
+}
+
+/* CASE, or a test.  A column as it is, and what is computed with it, is about the values that count. */
+static bool
+is_decided(Node *e)
+{
+	return IsA(e, CaseExpr) || (IsA(e, FuncExpr) && ((FuncExpr *) e)->funcid == F_INT4_BOOL) ||
+		(exprType(e) == BOOLOID && !IsA(e, Var));
+}
+
+void
+pe_beyond_tell_undeclared(pe_sight *s, Node *e, int attribute, bool adds, const char *what)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	bool		isnull;
+	bool		known;
+	Datum		value;
+
+	if (!is_decided(e) || !a->drops_outside ||
+		!pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known) || (!known && a->bins) ||
+		(known && (isnull || (adds && pe_number_of_datum(exprType(e), value) == 0))))
+		return;
+	pe_sight_tell_undeclared(s, attribute, what, known ? "has a value" : "can have a value");
 }

@@ -24,4 +24,10 @@ extern void pe_beyond_tell(pe_sight *sight, Node *expression, const pe_condition
  */
 extern void pe_beyond_tell_nulls(pe_sight *sight, Node *expression, bool adds, const char *what);
 
+/*
+ * The same of a column whose rows with values that are not declared are
+ * dropped, of all that WHERE leaves: of tests, and of CASE.
+ */
+extern void pe_beyond_tell_undeclared(pe_sight *sight, Node *expression, int attribute, bool adds, const char *what);
+
 #endif

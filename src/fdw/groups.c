@@ -111,6 +111,8 @@ evaluate_single(pe_sight *s, pe_group_by *g, const pe_condition *where)
 
 	g->values = pe_sight_values(s, g->expression, attribute, left, true);
 	pe_sight_check_cuts(s, g->values, attribute, left, "an expression of GROUP BY");
+	if (left == NULL)
+		pe_beyond_tell_undeclared(s, g->expression, attribute, false, "an expression of GROUP BY");
 }
 
 static void

@@ -282,30 +282,6 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 	sets->cells[set][i] = true;
 }
 
-/* CASE, or a test::int.  A column as it is, and what is computed with it, is about the values that count. */
-static bool
-is_decided(Node *e)
-{
-	return IsA(e, CaseExpr) || (IsA(e, FuncExpr) && ((FuncExpr *) e)->funcid == F_INT4_BOOL);
-}
-
-/* Rows with values that are not declared, which are dropped, and that PostgreSQL adds up. */
-static void
-tell_unadded(const sum_terms *t, Node *e, int attribute)
-{
-	const pe_public_attribute *a = &t->sight->declared->attribute[attribute];
-	bool		isnull;
-	bool		known;
-	Datum		value;
-
-	if (!is_decided(e) || !a->drops_outside ||
-		!pe_sight_of_dropped(t->sight, e, attribute, &value, &isnull, &known) || (!known && a->bins) ||
-		(known && (isnull || (t->adds && number_of(exprType(e), value) == 0))))
-		return;
-	pe_sight_tell_undeclared(t->sight, attribute, "the argument of an aggregate",
-							 known ? "has a value" : "can have a value");
-}
-
 /* Cells of one attribute, in sets of equal values. */
 static void
 add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *where)
@@ -321,7 +297,7 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 	pe_beyond_tell(s, e, pe_condition_and(s, (pe_condition *) t->rows, where));
 	pe_beyond_tell_nulls(s, e, t->adds, "the argument of an aggregate");
 	if (left == NULL)
-		tell_unadded(t, e, attribute);
+		pe_beyond_tell_undeclared(s, e, attribute, t->adds, "the argument of an aggregate");
 	for (int32 i = 0; i < cells; i++)
 	{
 		if (left != NULL && !left[i])

@@ -216,7 +216,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('each', 'clinic.same', epsilon => 1, unit => 'patient', max_rows => 3);
 	SELECT dp.add_edges('each', 'admitted', array_agg(m::date), outside => 'drop') FROM generate_series(date '2024-01-01', '2026-01-01', '1 month') m;
 	SELECT dp.add_attribute('each', 'ward', '{surgery,medicine,heart,children}'), dp.add_attribute('each', 'sex', '{F,M}'),
-	       dp.add_attribute('each', 'age', 0, 100, bins => 5), dp.add_attribute('each', 'rating', '{1,2,3,4,5}');
+	       dp.add_attribute('each', 'age', 0, 100, bins => 5), dp.add_attribute('each', 'rating', 1, 6, bins => 5, last => 'open');
 	SELECT dp.grant_budget('each', 'curator', epsilon => 1);
 	SELECT dp.expose('each', 'clinic.each');
 	CREATE VIEW clinic.truth AS SELECT date_trunc('month', admitted)::date AS admitted, ward, sex, age / 20 * 20 AS age, rating FROM clinic.stays});
