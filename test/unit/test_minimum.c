@@ -1354,13 +1354,18 @@ test_iterations(void **state)
 		}
 }
 
-/* The point that laplace_solution starts from is as good as that of the programme that ends when it is certified. */
+/*
+ * The point that laplace_solution starts from is as good as that of the programme that ends when it is certified.
+ * Three of 10,000 programmes cannot be certified so nearly in doubles, and one in 100,000 of all ends elsewhere: the
+ * programmes are the same ones each time.
+ */
 static void
 test_in_full(void **state)
 {
 	int			uncertified = 0;
 
 	(void) state;
+	pe_test_seed(1);
 	for (int i = 0; i < 200; i++)
 	{
 		int32_t		d = 1 + i % 4;
@@ -1381,7 +1386,6 @@ test_in_full(void **state)
 			make_box(&r, d, -3, 5);
 		else
 			make_simplex(&r, d, 2);
-		/* one programme in a thousand cannot be certified so nearly in doubles */
 		if (pe_affine_minimise(&plain, &r.set, 1e-9, &certified) != PE_PROGRAMME_SOLVED)
 			uncertified++;
 		pe_affine_minimise_in(&plain, &r.set, 40, in_full);
@@ -1389,6 +1393,7 @@ test_in_full(void **state)
 		free(offset);
 		pe_affine_free(&f);
 	}
+	pe_test_unseed();
 }
 
 /* The offsets have no part in the public minimum. */
