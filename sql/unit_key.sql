@@ -41,12 +41,13 @@ CREATE VIEW of_keyed AS SELECT u, k.one, n, word FROM keyed k JOIN places p ON p
 CREATE VIEW of_several AS SELECT s.u, k.one, s.k AS n, word FROM several s JOIN keyed k ON k.u = s.u;
 CREATE VIEW of_groups AS SELECT u, max(one) AS one, sum(k) AS n, max('w'::text) AS word FROM several GROUP BY u;
 CREATE VIEW of_both AS SELECT u, one, n, word FROM keyed UNION ALL SELECT u, one, n, word FROM keyed;
+CREATE VIEW of_null_group AS SELECT u, 1 AS one, 1 AS n, 'w'::text AS word FROM nullable GROUP BY u;
 CREATE VIEW of_nullable AS SELECT u, n.one, n.one AS n, 'w'::text AS word FROM nullable n JOIN places p ON p.one = n.one;
 
 CREATE FUNCTION register(relation text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF relation ~ '^of_|several' THEN
-        PERFORM dp.create_dataset(relation, relation, unit => 'u', max_rows => 1, same_cap_as => CASE relation WHEN 'of_nullable' THEN 'nullable' ELSE 'keyed' END);
+        PERFORM dp.create_dataset(relation, relation, unit => 'u', max_rows => 1, same_cap_as => CASE WHEN relation LIKE 'of_null%' THEN 'nullable' ELSE 'keyed' END);
     ELSE
         PERFORM dp.create_dataset(relation, relation, 1e5, unit => 'u', max_rows => 1);
         PERFORM dp.grant_budget(relation, 'regress_curator', 9e4);
@@ -84,7 +85,7 @@ SELECT counted('parent');
 ROLLBACK;
 \set VERBOSITY default
 -- Views.
-\set views '''{of_keyed,of_several,of_groups,of_both,of_nullable}''::text[]'
+\set views '''{of_keyed,of_several,of_groups,of_both,of_nullable,of_null_group}''::text[]'
 SELECT count(register(r)) FROM unnest(:views) r;
 SELECT counted(r) FROM unnest(:views) r;
 -- Every kind of question where the unit is a key, by the view and by a table.
