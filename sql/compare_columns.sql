@@ -85,10 +85,12 @@ SELECT statement, pg_temp.same_rows(statement) FROM unnest(ARRAY[
 
 -- a parameter that is NULL, in a plan that is kept
 SET plan_cache_mode = force_generic_plan;
+SET pg_epsilon.epsilon = 1000;
 PREPARE later(int) AS SELECT count(*) FILTER (WHERE i4 < i2 + $1) AS later, count(*) FILTER (WHERE NOT i4 - i2 >= $1) AS sooner, count(*) FILTER (WHERE (i4 < i2 + $1) IS NULL) AS unknown FROM seen;
 EXECUTE later(NULL);
 EXECUTE later(1);
 DEALLOCATE later;
+SET pg_epsilon.epsilon = 30;
 RESET plan_cache_mode;
 
 -- 3. One request, whichever side is written first, and free the second time.
