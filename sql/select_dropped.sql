@@ -65,6 +65,7 @@ SELECT sum(CASE WHEN y <> 'a' THEN 1 ELSE 0 END) FROM v;
 SELECT sum((y >= 'b')::int) FROM v;
 SELECT sum(CASE WHEN y = 'a' THEN 1 ELSE 0 END) FROM v;
 SELECT round(avg((y = 'a')::int), 1) FROM v;
+SELECT sum(CASE WHEN y <> 'a' THEN interval '1 day' END) FROM v;
 -- and a group of them; the column itself is about the values that count
 SELECT y <> 'a', count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT CASE WHEN y = 'a' THEN 'a' ELSE 'rest' END, count(*) FROM v GROUP BY 1 ORDER BY 1;

@@ -188,6 +188,13 @@ pe_beyond_tell(pe_sight *s, Node *e, const pe_condition *where)
 	(void) tell_tests(e, &q);
 }
 
+/* What adds nothing to a sum. */
+static bool
+is_zero(Node *e, bool adds, Datum value)
+{
+	return adds && pe_type_is_number(exprType(e)) && pe_number_of_datum(exprType(e), value) == 0;
+}
+
 void
 pe_beyond_tell_nulls(pe_sight *s, Node *e, bool adds, const char *what)
 {
@@ -197,7 +204,7 @@ pe_beyond_tell_nulls(pe_sight *s, Node *e, bool adds, const char *what)
 	int			a = -1;
 
 	if (bms_is_empty(attributes) || IsA(e, Var) || !pe_sight_of_null(s, e, &value, &isnull) || isnull ||
-		(adds && pe_type_is_number(exprType(e)) && pe_number_of_datum(exprType(e), value) == 0))
+		is_zero(e, adds, value))
 		return;
 	while ((a = bms_next_member(attributes, a)) >= 0)
 		pe_sight_tell_nulls(s, a, what, "has a value");
@@ -221,7 +228,7 @@ pe_beyond_tell_undeclared(pe_sight *s, Node *e, int attribute, bool adds, const 
 
 	if (!is_decided(e) || !a->drops_outside ||
 		!pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known) || (!known && a->bins) ||
-		(known && (isnull || (adds && pe_number_of_datum(exprType(e), value) == 0))))
+		(known && (isnull || is_zero(e, adds, value))))
 		return;
 	pe_sight_tell_undeclared(s, attribute, what, known ? "has a value" : "can have a value");
 }

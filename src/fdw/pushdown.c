@@ -132,13 +132,13 @@ with_single_patterns(ScalarArrayOpExpr *o)
 
 /* In one copy, as every SELECT is planned with it; each PlaceHolderVar of the planner becomes its expression. */
 static Node *
-simplified(Node *node, void *context)
+made_plain(Node *node, void *context)
 {
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, PlaceHolderVar))
-		return simplified((Node *) ((PlaceHolderVar *) node)->phexpr, context);
-	node = expression_tree_mutator(node, simplified, context);
+		return made_plain((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	node = expression_tree_mutator(node, made_plain, context);
 	if (IsA(node, CaseExpr))
 		remove_case_value((CaseExpr *) node);
 	return IsA(node, ScalarArrayOpExpr) ? with_single_patterns((ScalarArrayOpExpr *) node) : node;
@@ -148,7 +148,7 @@ simplified(Node *node, void *context)
 static List *
 with_functions(List *expressions)
 {
-	Node	   *copy = simplified((Node *) expressions, NULL);
+	Node	   *copy = made_plain((Node *) expressions, NULL);
 
 	fix_opfuncids(copy);
 	return (List *) copy;
