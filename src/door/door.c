@@ -85,20 +85,13 @@ pe_door_check_view(const pe_dataset *dataset)
  */
 
 /*
- * What the session's settings could make visible, or change with the data:
- * plans, statement statistics, spills.  Nothing counts rows in a subtransaction
- * that is undone, and no hook sees a plan run (access.h).  The plan is always a
- * full scan, so the blocks read depend on the size of the table alone.
+ * What the session's settings could make visible, or change with the data, beside
+ * what shows any nested statement (pe_pin_shown): plans, spills.  Nothing counts
+ * rows in a subtransaction that is undone, and no hook sees a plan run (access.h).
+ * The plan is always a full scan, so the blocks read depend on the size of the
+ * table alone.
  */
 static const pe_setting pinned[] = {
-	PE_SETTING("pg_stat_statements.track", "none"),
-	PE_SETTING("debug_print_parse", "off", .flag = &Debug_print_parse),
-	PE_SETTING("debug_print_raw_parse", "off"),
-	PE_SETTING("debug_print_rewritten", "off", .flag = &Debug_print_rewritten),
-	PE_SETTING("debug_print_plan", "off", .flag = &Debug_print_plan),
-	PE_SETTING("log_parser_stats", "off", .flag = &log_parser_stats),
-	PE_SETTING("log_planner_stats", "off", .flag = &log_planner_stats),
-	PE_SETTING("log_executor_stats", "off", .flag = &log_executor_stats),
 	PE_SETTING("trace_sort", "off"),
 	/* a FATAL error would show what forget_error hides */
 	PE_SETTING("exit_on_error", "off", .flag = &ExitOnAnyError),
@@ -785,6 +778,7 @@ charge_and_read(void *argument)
 	check_plan(visit, &scan);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
+	pe_pin_shown();
 	pe_pin_settings(pinned, lengthof(pinned));
 	if (GetConfigOption(pinned_of_citus[0].name, true, false) != NULL)
 		pe_pin_settings(pinned_of_citus, lengthof(pinned_of_citus));

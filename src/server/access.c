@@ -48,15 +48,16 @@ pe_pin_settings(const pe_setting *settings, int count)
 									 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/*
- * How values are written; and what would show the ledger's statements to the session, or their plans.
- */
+/* How values are written. */
 static const pe_setting pinned[] = {
 	PE_SETTING("search_path", "pg_catalog, pg_temp"),
 	PE_SETTING("quote_all_identifiers", "off", .flag = &quote_all_identifiers),
 	PE_SETTING("extra_float_digits", "1", .number = &extra_float_digits, .wanted = 1),
 	PE_SETTING("datestyle", "ISO, YMD"),
-	PE_SETTING("timezone", "UTC"),
+	PE_SETTING("timezone", "UTC")
+};
+
+static const pe_setting shown[] = {
 	PE_SETTING("pg_stat_statements.track", "none"),
 	PE_SETTING("auto_explain.log_min_duration", "-1"),
 	PE_SETTING("debug_print_raw_parse", "off"),
@@ -67,6 +68,12 @@ static const pe_setting pinned[] = {
 	PE_SETTING("log_planner_stats", "off", .flag = &log_planner_stats),
 	PE_SETTING("log_executor_stats", "off", .flag = &log_executor_stats)
 };
+
+void
+pe_pin_shown(void)
+{
+	pe_pin_settings(shown, lengthof(shown));
+}
 
 /* What counts rows: how many others have would be among them.  The worker's own writes are counted, for autovacuum. */
 static const pe_setting uncounted[] = {
@@ -89,6 +96,7 @@ void
 pe_access_pin_for_good(void)
 {
 	pin_for_good(pinned, lengthof(pinned));
+	pin_for_good(shown, lengthof(shown));
 	pinned_for_good = true;
 }
 
@@ -114,6 +122,7 @@ begin(pe_access *access)
 		return;
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
+	pe_pin_shown();
 	pe_pin_settings(uncounted, lengthof(uncounted));
 }
 

@@ -53,6 +53,9 @@ typedef struct pe_setting
 /* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
 extern void pe_pin_settings(const pe_setting *settings, int count);
 
+/* What would show nested statements to the session, or their plans: the ledger's, and those that scan. */
+extern void pe_pin_shown(void);
+
 /*
  * For the ledger's worker, which runs nothing but the ledger's statements: its
  * settings are pinned once, and not again by pe_access_begin.

@@ -244,6 +244,13 @@ messages('[29] client_min_messages', 'SET client_min_messages = debug5');
 my $printed = messages('[29] debug_print_*', q{SET debug_print_parse = on; SET debug_print_rewritten = on; SET debug_print_plan = on;
 	SET trace_sort = on; SET client_min_messages = debug5});
 like($printed, qr/PLANNEDSTMT/, '[29] plans are printed');
+{
+	my ($status, $out, $err) = ask($node, 'ann', "SET debug_print_parse = on; SET debug_print_plan = on; SET client_min_messages = log;\n$shape;\nSELECT count(*) FROM pg_class", db => 'one');
+	my $ledger = $node->safe_psql('one', q{SELECT string_agg(oid::text, '|') FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace});
+
+	like($err, qr/:relid \d+/, '[29] with what they read');
+	unlike($err, qr/:relid (?:$ledger)\b/, '[29] but none that reads the ledger');
+}
 
 # what only a superuser can switch on, and has, for this role
 $node->safe_psql('postgres', "ALTER ROLE ann SET $_ = on") for qw(log_parser_stats log_planner_stats log_executor_stats log_duration);
