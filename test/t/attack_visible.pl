@@ -245,7 +245,7 @@ my $printed = messages('[29] debug_print_*', q{SET debug_print_parse = on; SET d
 	SET trace_sort = on; SET client_min_messages = debug5});
 like($printed, qr/PLANNEDSTMT/, '[29] plans are printed');
 {
-	my ($status, $out, $err) = ask($node, 'ann', "SET debug_print_parse = on; SET debug_print_plan = on; SET client_min_messages = log;\n$shape;\nSELECT count(*) FROM pg_class", db => 'one');
+	my ($status, $out, $err) = ask($node, 'ann', "SET debug_print_plan = on; SET client_min_messages = log;\n$shape;\nSELECT count(*) FROM dp.charges", db => 'one');
 	my $ledger = $node->safe_psql('one', q{SELECT string_agg(oid::text, '|') FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace});
 
 	like($err, qr/:relid \d+/, '[29] with what they read');
