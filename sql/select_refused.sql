@@ -45,6 +45,9 @@ SELECT try('WITH r AS MATERIALIZED (SELECT * FROM orders_v) SELECT count(*) FROM
 SELECT try('WITH r AS (SELECT * FROM orders_v) SELECT (SELECT count(*) FROM r), (SELECT sum(items) FROM r)');
 SELECT try('SELECT count(*) FROM (SELECT region FROM orders_v UNION ALL SELECT region FROM orders_v) q');
 SELECT try('SELECT count(*) FROM (SELECT region FROM orders_v LIMIT 10) q');
+SELECT try('SELECT region, count(*) FROM (SELECT region FROM orders_v ORDER BY region) q GROUP BY region');
+SELECT try('SELECT count(*) FROM (SELECT * FROM (SELECT region FROM orders_v OFFSET 0) q) r');
+SELECT try('SELECT region FROM (SELECT region FROM orders_v ORDER BY region) q');
 SELECT try('SELECT region, generate_series(1, 2), count(*) FROM orders_v GROUP BY region');
 SELECT try('SELECT random() < 2 AS r, count(*) FROM orders_v GROUP BY 1');
 SELECT try('SELECT count(*) FROM orders_v WHERE random() < 0.5');

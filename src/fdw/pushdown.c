@@ -820,6 +820,22 @@ is_limit_0(const Query *query)
 		DatumGetInt64(((Const *) limit)->constvalue) == 0;
 }
 
+static bool
+aggregates(const Query *query)
+{
+	return query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL;
+}
+
+/* Whether a SELECT around this one, which does not, has aggregates. */
+static bool
+is_aggregated_around(const PlannerInfo *root)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+		if (aggregates(root->parse))
+			return true;
+	return false;
+}
+
 ForeignScan *
 pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
 			ForeignPath *path, List *targets, List *clauses, Plan *outer)
@@ -834,9 +850,11 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
 		return make_foreignscan(targets, p->having, 0, params_of(&scan),
 								pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
 	}
+	if (p->scan.why == NULL && !aggregates(query) && is_aggregated_around(root) &&
+		(query->sortClause != NIL || query->limitCount != NULL || query->limitOffset != NULL))
+		p->scan.why = "rows are sorted or limited before an aggregate has them";
 	p->scan.kind = is_limit_0(query) ? PE_SCAN_EMPTY
-		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL
-		? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
+		: p->scan.why != NULL || aggregates(query) ? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
 	p->scan.targets = NIL;
 	scan = p->scan;
 	if (scan.kind == PE_SCAN_UNTRANSLATED && scan.why == NULL && is_exposed(p))

@@ -902,7 +902,9 @@ pe_check_attributes(int count)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many attributes"),
-				 errdetail("A request may have at most %d attributes.", PE_MAX_ATTRIBUTES)));
+				 errdetail("A request may have at most %d attributes; a comparison of two columns is one of them.",
+						   PE_MAX_ATTRIBUTES),
+				 errhint("Ask in parts.")));
 }
 
 pe_domain *
