@@ -24,6 +24,7 @@
 #include "parser/parsetree.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "fdw/join_tree.h"
@@ -40,6 +41,7 @@ typedef struct pe_planned
 {
 	pe_scan_plan scan;
 	List	   *having;
+	List	   *unread;			/* columns inside of groups, which the planner lists beside them for windows: NULL */
 } pe_planned;
 
 /* ------------------------------------------------------------------
@@ -130,6 +132,29 @@ with_single_patterns(ScalarArrayOpExpr *o)
 	return o->useOr ? (Node *) make_orclause(tests) : (Node *) make_andclause(tests);
 }
 
+/* Whether CASE has a value in the rows alone that its only test is true for. */
+static bool
+is_filter(const CaseExpr *c)
+{
+	return IsA(c, CaseExpr) && c->arg == NULL && list_length(c->args) == 1 &&
+		(c->defresult == NULL || (IsA(c->defresult, Const) && castNode(Const, c->defresult)->constisnull));
+}
+
+/* count(DISTINCT CASE WHEN test THEN x END) is count(DISTINCT x) FILTER (WHERE test). */
+static void
+make_filter(Aggref *a)
+{
+	TargetEntry *counted = a->aggdistinct != NIL && list_length(a->args) == 1 ? linitial(a->args) : NULL;
+	const CaseWhen *when;
+
+	if (counted == NULL || a->aggfnoid != F_COUNT_ANY || !is_filter((CaseExpr *) counted->expr))
+		return;
+	when = linitial(((CaseExpr *) counted->expr)->args);
+	a->aggfilter = a->aggfilter == NULL ? when->expr
+		: (Expr *) make_andclause(list_make2(a->aggfilter, when->expr));
+	counted->expr = when->result;
+}
+
 /* In one copy, as every SELECT is planned with it; each PlaceHolderVar of the planner becomes its expression. */
 static Node *
 made_plain(Node *node, void *context)
@@ -141,6 +166,8 @@ made_plain(Node *node, void *context)
 	node = expression_tree_mutator(node, made_plain, context);
 	if (IsA(node, CaseExpr))
 		remove_case_value((CaseExpr *) node);
+	else if (IsA(node, Aggref))
+		make_filter((Aggref *) node);
 	return IsA(node, ScalarArrayOpExpr) ? with_single_patterns((ScalarArrayOpExpr *) node) : node;
 }
 
@@ -428,11 +455,31 @@ has_other_columns(Node *node, void *targets)
 	return IsA(node, Var) || expression_tree_walker(node, has_other_columns, targets);
 }
 
+/*
+ * Of windows the planner lists the columns of what is computed of groups, too.  Nothing reads one that stands in groups
+ * alone, as all above looks for the groups first.
+ */
+static bool
+is_unread(PlannerInfo *root, const pe_planned *p, Expr *e)
+{
+	return IsA(e, Var) && !has_other_columns((Node *) root->processed_tlist, p->scan.targets) &&
+		!has_other_columns((Node *) p->having, p->scan.targets);
+}
+
+static void
+add_unread(pe_planned *p, Expr *e)
+{
+	int			place = list_length(p->scan.targets) + list_length(p->unread) + 1;
+
+	p->unread = lappend(p->unread, makeTargetEntry(e, place, NULL, false));
+}
+
 /* Fills in the targets; false with the reason. */
 static bool
 collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List *groups, const Bitmapset *tables)
 {
 	List	   *others = NIL;
+	List	   *unread = NIL;
 	ListCell   *cell;
 	int			i = 0;
 
@@ -458,12 +505,17 @@ collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List
 	{
 		if (!add_aggregates(root, p, lfirst(cell), tables))
 			return false;
-		if (has_other_columns(lfirst(cell), p->scan.targets))
+		if (!has_other_columns(lfirst(cell), p->scan.targets))
+			continue;
+		if (!is_unread(root, p, lfirst(cell)))
 		{
 			p->scan.why = "a column is selected that is not grouped by";
 			return false;
 		}
+		unread = lappend(unread, lfirst(cell));
 	}
+	foreach(cell, unread)
+		add_unread(p, lfirst(cell));
 	return true;
 }
 
@@ -848,7 +900,7 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation,
 	{
 		scan = without_sub_selects(root, &p->scan);
 		return make_foreignscan(targets, p->having, 0, params_of(&scan),
-								pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
+								pe_scan_plan_write(&scan), list_concat_copy(p->scan.targets, p->unread), NIL, outer);
 	}
 	if (p->scan.why == NULL && !aggregates(query) && is_aggregated_around(root) &&
 		(query->sortClause != NIL || query->limitCount != NULL || query->limitOffset != NULL))

@@ -463,6 +463,8 @@ iterate(ForeignScanState *node)
 		answer(state);
 	if (state->next == list_length(state->select->rows))
 		return slot;
+	/* columns that nothing reads follow the targets */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	pe_select_row(state->select, list_nth(state->select->rows, state->next++), slot->tts_values, slot->tts_isnull);
 	return ExecStoreVirtualTuple(slot);
 }

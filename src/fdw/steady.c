@@ -615,6 +615,22 @@ is_rising_field(const FuncExpr *f)
 	return field != NULL && is_one_of(field, fields, lengthof(fields));
 }
 
+/* The time of day rises from one midnight to the next one. */
+static bool
+break_at_midnights(pe_sight *s, Node *time, breaks *b)
+{
+	range		r = {.expression = time};
+	places	   *p = palloc0(sizeof(*p));
+
+	if (!at_all_ends(s, b, widen, &r))
+		return true;			/* NULL, on all of the bin */
+	if (TIMESTAMP_NOT_FINITE(r.least) || TIMESTAMP_NOT_FINITE(r.greatest))
+		return false;
+	for (int64 day = day_of(r.least) + 1; day <= day_of(r.greatest) && !p->too_many; day++)
+		add_place(p, day * USECS_PER_DAY);
+	return break_at(s, time, b, p);
+}
+
 /*
  * Between the changes of the clocks local time rises with universal time.
  * Days, weeks and months are cut down to their beginning on the clock.  A later
@@ -630,6 +646,8 @@ follows_as_time(pe_sight *s, const FuncExpr *f, const char *name, Node *time, br
 
 	if (first && (strcmp(name, "date") == 0 || strcmp(name, "timestamp") == 0))
 		return !universal || break_at_clock(s, time, b, session_timezone);
+	if (first && strcmp(name, "time") == 0 && type == TIMESTAMPOID && list_length(f->args) == 1)
+		return break_at_midnights(s, time, b);
 	if (first && strcmp(name, "timestamptz") == 0)
 		return universal || break_at_clock(s, time, b, session_timezone);
 	if (second && strcmp(name, "date_bin") == 0)

@@ -21,6 +21,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
@@ -357,6 +358,38 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 		add_pieces(t, (Node *) c->defresult, factor, where);
 }
 
+/*
+ * least(x, 40) is CASE WHEN x < 40 THEN x ELSE 40 END, also where x is NULL, and greatest the same with > ; NULL: it is
+ * another expression.
+ */
+static CaseExpr *
+chosen(const sum_terms *t, Node *e)
+{
+	const MinMaxExpr *m = (const MinMaxExpr *) e;
+	TypeCacheEntry *type;
+	Node	   *varying;
+	Const	   *constant;
+	CaseExpr   *c;
+
+	if (!IsA(e, MinMaxExpr) || list_length(m->args) != 2 || !pe_type_is_number(m->minmaxtype))
+		return NULL;
+	varying = IsA(linitial(m->args), Const) ? lsecond(m->args) : linitial(m->args);
+	constant = IsA(linitial(m->args), Const) ? linitial(m->args) : lsecond(m->args);
+	if (!IsA(constant, Const) || constant->constisnull)
+		return NULL;
+	type = lookup_type_cache(m->minmaxtype, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	c = makeNode(CaseExpr);
+	c->casetype = m->minmaxtype;
+	c->args = list_make1(makeNode(CaseWhen));
+	linitial_node(CaseWhen, c->args)->expr =
+		make_opclause(m->op == IS_LEAST ? type->lt_opr : type->gt_opr, BOOLOID, false, (Expr *) varying,
+					  (Expr *) constant, InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) linitial_node(CaseWhen, c->args)->expr);
+	linitial_node(CaseWhen, c->args)->result = (Expr *) varying;
+	c->defresult = (Expr *) constant;
+	return c;
+}
+
 static CaseWhen *
 when(Node *test, int32 number)
 {
@@ -567,6 +600,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 			 (!single || has_numbers(t->sight, e)))
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if ((!single || has_numbers(t->sight, e)) && (cases = distributed(t->sight, e)) != NULL)
+		add_case(t, cases, factor, where);
+	else if (single && has_numbers(t->sight, e) && (cases = chosen(t, e)) != NULL)
 		add_case(t, cases, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
