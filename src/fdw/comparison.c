@@ -452,6 +452,7 @@ add_comparison(pe_sight *s, char *left, char *right)
 	new->left = left;
 	new->right = right;
 	new->place = list_length(s->comparisons);
+	new->side[0] = new->side[1] = -1;
 	s->comparisons = lappend(s->comparisons, new);
 	return new;
 }
@@ -482,6 +483,8 @@ attribute_of(pe_sight *s, const pe_compared_sides *sides, bool has_order)
 	}
 	new = add_comparison(s, left, right);
 	new->has_order = has_order;
+	new->side[0] = (int) (one - s->declared->attribute);
+	new->side[1] = (int) (other - s->declared->attribute);
 	new->drops_null = (one->is_there || one->null < 0) && (other->is_there || other->null < 0);
 	new->attribute = (pe_public_attribute) {
 		.name = psprintf("%s <=> %s", left, right), .cells = PE_COMPARED_CELLS, .ordered = 3,

@@ -1246,7 +1246,9 @@ pe_sight_product(pe_sight *s, Node *expression, const int *attribute,
 	for (int i = 0; i < attributes; i++)
 		*count = pe_size_times(*count, s->declared->attribute[attribute[i]].cells);
 	if (*count > MOST_COMBINATIONS)
-		pe_refuse_translation("an expression of columns with many cells together", "Group by the columns themselves.");
+		pe_refuse_translation("an expression of columns with many cells together",
+							  "Group by the columns themselves, or by CASE with comparisons of two, as in CASE WHEN "
+							  "a - b > 7 THEN 'long' ELSE 'short' END.");
 	e.count = *count;
 	e.values = make_values(s, expression, e.count);
 	evaluate_all(&e);
@@ -1464,6 +1466,38 @@ cure_of_unknown(pe_sight *s, const pe_public_attribute *a, int32 cell, const cha
 					pe_type_is_time(a->type) ? ", or use date_trunc" : "", beside);
 }
 
+/* Another value at the first one of a bin of whole numbers, or times, than at the next one. */
+static void
+compare_first_values(void *argument)
+{
+	bin_ends   *b = argument;
+	pe_sight   *s = b->sight;
+	const pe_public_attribute *a = &s->declared->attribute[b->attribute];
+	const pe_values *v = b->values;
+	int64		first = pe_point_of_datum(a->type, a->low[b->cell]).i;
+	bool		low_null;
+	bool		next_null;
+	Datum		low;
+	Datum		next;
+
+	put_ends(s, b->attribute, a->low[b->cell], pe_datum_of_int(a->type, first + 1), false);
+	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
+	low = kept(v->type, low, low_null);
+	next = pe_sight_evaluate(s, v->expression, s->high, &next_null);
+	b->agree = pe_same_value(v->type, C_COLLATION_OID, low, low_null, next, next_null);
+}
+
+/* An edge is the first value of its bin: x > edge cuts it, and so does x <= edge. */
+static bool
+is_cut_behind_edge(pe_sight *s, const pe_values *v, int attribute, int32 cell)
+{
+	bin_ends	b = {s, v, attribute, cell, true};
+	int64		values = values_of_bin(&s->declared->attribute[attribute], cell);
+
+	return v->cut[cell] == PE_CUT_BY_RANGE && values > 1 && values < PG_INT64_MAX &&
+		succeeds(compare_first_values, &b) && !b.agree;
+}
+
 /* Without pg_epsilon.cut_bins = middle, which is no cure of what is refused with it too. */
 static void
 refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, bool unknown, const char *what, const char *cure)
@@ -1624,7 +1658,10 @@ pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *
 		refuse_cut(s, a, first, unknown, what, v->cut[first] == PE_CUT_BY_EQUALITY
 				   ? psprintf("Ask for the bin: %s.", range_text(s, a, first, first))
 				   : unknown ? cure_of_unknown(s, a, first, cut > bins / 2 ? "." : OR_MIDDLE)
-				   : by_expression && cut > bins / 2 ? COARSER : "Use an edge of a bin" OR_MIDDLE);
+				   : by_expression && cut > bins / 2 ? COARSER
+				   : is_cut_behind_edge(s, v, attribute, first)
+				   ? "A bin begins with its low edge: compare by >= or <, not by > or <=" OR_MIDDLE
+				   : "Use an edge of a bin" OR_MIDDLE);
 	if (by_expression && cut > bins / 2)
 		refuse_most(s, a, first, unknown, cut, bins, what);
 	tell_cut(s, attribute, first, unknown, cut, what);

@@ -42,6 +42,7 @@ typedef struct pe_sight_comparison
 	bool		has_order;
 	bool		drops_null;		/* of a comparison: no side has a cell for NULL */
 	int			place;			/* among them */
+	int			side[2];		/* of a comparison: the attributes of its columns; else -1 */
 	bool		folded;			/* ILIKE */
 	bool		is_long;		/* of a pattern: values may be longer than what is matched */
 	bool		is_length;		/* it is no condition but the length of an open column, of formulas */

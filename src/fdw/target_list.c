@@ -359,8 +359,8 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 }
 
 /*
- * least(x, 40) is CASE WHEN x < 40 THEN x ELSE 40 END, also where x is NULL, and greatest the same with > ; NULL: it is
- * another expression.
+ * least(x, 40) is CASE WHEN x < 40 THEN x ELSE 40 END, also where x is NULL, and greatest the same with >=, which ends
+ * at an edge, too; NULL: it is another expression.
  */
 static CaseExpr *
 chosen(const sum_terms *t, Node *e)
@@ -377,12 +377,12 @@ chosen(const sum_terms *t, Node *e)
 	constant = IsA(linitial(m->args), Const) ? linitial(m->args) : lsecond(m->args);
 	if (!IsA(constant, Const) || constant->constisnull)
 		return NULL;
-	type = lookup_type_cache(m->minmaxtype, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	type = lookup_type_cache(m->minmaxtype, TYPECACHE_LT_OPR);
 	c = makeNode(CaseExpr);
 	c->casetype = m->minmaxtype;
 	c->args = list_make1(makeNode(CaseWhen));
 	linitial_node(CaseWhen, c->args)->expr =
-		make_opclause(m->op == IS_LEAST ? type->lt_opr : type->gt_opr, BOOLOID, false, (Expr *) varying,
+		make_opclause(m->op == IS_LEAST ? type->lt_opr : get_negator(type->lt_opr), BOOLOID, false, (Expr *) varying,
 					  (Expr *) constant, InvalidOid, InvalidOid);
 	set_opfuncid((OpExpr *) linitial_node(CaseWhen, c->args)->expr);
 	linitial_node(CaseWhen, c->args)->result = (Expr *) varying;
@@ -644,10 +644,31 @@ argument(const translation *t, int number)
 	return (Node *) ((TargetEntry *) list_nth(t->aggregate->args, number))->expr;
 }
 
+/* What is asked in place of an aggregate that is not answered. */
+static const char *
+cure_of_aggregate(const char *name)
+{
+	static const char *const cure[][2] = {
+		{"bool_or", "Count the rows: count(*) FILTER (WHERE x)."},
+		{"bool_and", "Count the rows of the other truth: count(*) FILTER (WHERE NOT x)."},
+		{"every", "Count the rows of the other truth: count(*) FILTER (WHERE NOT x)."},
+		{"mode", "Count the values: SELECT x, count(*) ... GROUP BY x ORDER BY count(*) DESC LIMIT 1."},
+		{"array_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
+		{"string_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
+		{"json_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
+		{"jsonb_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."}
+	};
+
+	for (int i = 0; i < lengthof(cure); i++)
+		if (strcmp(name, cure[i][0]) == 0)
+			return cure[i][1];
+	return ANSWERED;
+}
+
 static void
 refuse_aggregate(const translation *t)
 {
-	pe_refuse_translation(psprintf("aggregate %s", t->name), ANSWERED);
+	pe_refuse_translation(psprintf("aggregate %s", t->name), cure_of_aggregate(t->name));
 }
 
 static void
@@ -796,7 +817,8 @@ use_distinct(translation *t)
 	{
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
 		pe_refuse_translation("count(DISTINCT) of an expression",
-							  "count(DISTINCT) counts the values of a column.");
+							  "count(DISTINCT) counts the values of a column. Of an expression, count the rows of each "
+							  "value: GROUP BY it.");
 	}
 	if (t->wanted->apart)
 		pe_refuse_translation("count(DISTINCT) over a cube",

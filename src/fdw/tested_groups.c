@@ -10,6 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
+#include "ask/comparisons.h"
 #include "ask/sums_call.h"
 #include "fdw/beyond.h"
 #include "fdw/comparison.h"
@@ -167,13 +168,46 @@ is_possible(const finding *f, pe_condition *rows)
 	return pe_condition_may_hold(f->sight, left_of(f, rows), false);
 }
 
+/* Whether a column is not NULL in rows; declared: rows without a value are dropped where there is no cell for them. */
+static bool
+has_value(const finding *f, const pe_condition *rows, int attribute, bool declared)
+{
+	const pe_public_attribute *a = &f->sight->declared->attribute[attribute];
+	const bool *left = pe_condition_may_leave(f->sight, rows, attribute);
+
+	return a->is_there || (a->null < 0 ? declared : left != NULL && !left[a->null]);
+}
+
+/* Of rows those for which comparisons are not NULL, where their columns have values. */
+static pe_condition *
+with_known_truth(const finding *f, pe_condition *rows, bool declared)
+{
+	pe_condition *known = rows;
+	ListCell   *cell;
+
+	foreach(cell, f->sight->comparisons)
+	{
+		const pe_sight_comparison *c = lfirst(cell);
+		bool	   *cells;
+
+		if (c->side[0] < 0 || !has_value(f, rows, c->side[0], declared) || !has_value(f, rows, c->side[1], declared))
+			continue;
+		cells = palloc0(PE_COMPARED_CELLS * sizeof(bool));
+		for (int i = 0; i < c->attribute.ordered; i++)
+			cells[i] = true;
+		known = pe_condition_and(f->sight, known,
+								 pe_condition_cells(f->sight, f->sight->declared->attributes + c->place, cells, false));
+	}
+	return known;
+}
+
 /* Unless no row has it.  NULL for want of values is a group where these have a cell. */
 static List *
 with_value(const finding *f, List *values, Datum value, bool isnull, pe_condition *rows)
 {
 	value_of_rows *v = palloc(sizeof(*v));
 
-	if (!pe_condition_may_hold(f->sight, left_of(f, rows), isnull))
+	if (!pe_condition_may_hold(f->sight, with_known_truth(f, left_of(f, rows), isnull), isnull))
 		return values;
 	*v = (value_of_rows) {value, isnull, rows};
 	return lappend(values, v);
