@@ -383,6 +383,18 @@ pe_public_nearest(const char *literal, char *const *levels, int32 count)
 	return pe_nearest_text(literal, levels, count);
 }
 
+bool
+pe_public_next(const pe_public_attribute *a, Datum value, Datum *next)
+{
+	if (a->whole)
+		*next = pe_datum_of_int(a->type, pe_point_of_datum(a->type, value).i + 1);
+	else if (a->type == NUMERICOID && a->typmod >= VARHDRSZ)
+		*next = DirectFunctionCall2(numeric_add, value, numeric_of_text(psprintf("1e%d", -scale_of(a->typmod))));
+	else
+		return false;
+	return true;
+}
+
 static Datum
 middle_of_numerics(Datum low, Datum high)
 {

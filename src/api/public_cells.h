@@ -88,6 +88,9 @@ extern int	pe_public_list(pe_public_dataset *declared, const pe_public_open *ope
 /* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
 extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);
 
+/* The value that follows one; false: none is known, as of floats. */
+extern bool pe_public_next(const pe_public_attribute *attribute, Datum value, Datum *next);
+
 /* The middle of a bin, of the attribute's type. */
 extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
 

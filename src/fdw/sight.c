@@ -1466,7 +1466,7 @@ cure_of_unknown(pe_sight *s, const pe_public_attribute *a, int32 cell, const cha
 					pe_type_is_time(a->type) ? ", or use date_trunc" : "", beside);
 }
 
-/* Another value at the first one of a bin of whole numbers, or times, than at the next one. */
+/* Whether an expression is the same at the first value of a bin and at the next one. */
 static void
 compare_first_values(void *argument)
 {
@@ -1474,13 +1474,14 @@ compare_first_values(void *argument)
 	pe_sight   *s = b->sight;
 	const pe_public_attribute *a = &s->declared->attribute[b->attribute];
 	const pe_values *v = b->values;
-	int64		first = pe_point_of_datum(a->type, a->low[b->cell]).i;
 	bool		low_null;
 	bool		next_null;
 	Datum		low;
 	Datum		next;
 
-	put_ends(s, b->attribute, a->low[b->cell], pe_datum_of_int(a->type, first + 1), false);
+	if (!pe_public_next(a, a->low[b->cell], &next))
+		return;
+	put_ends(s, b->attribute, a->low[b->cell], next, false);
 	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
 	low = kept(v->type, low, low_null);
 	next = pe_sight_evaluate(s, v->expression, s->high, &next_null);
@@ -1492,10 +1493,8 @@ static bool
 is_cut_behind_edge(pe_sight *s, const pe_values *v, int attribute, int32 cell)
 {
 	bin_ends	b = {s, v, attribute, cell, true};
-	int64		values = values_of_bin(&s->declared->attribute[attribute], cell);
 
-	return v->cut[cell] == PE_CUT_BY_RANGE && values > 1 && values < PG_INT64_MAX &&
-		succeeds(compare_first_values, &b) && !b.agree;
+	return v->cut[cell] == PE_CUT_BY_RANGE && succeeds(compare_first_values, &b) && !b.agree;
 }
 
 /* Without pg_epsilon.cut_bins = middle, which is no cure of what is refused with it too. */
