@@ -88,39 +88,59 @@ is_pattern_operator(Oid operator)
 		operator == get_negator(OID_TEXT_LIKE_OP) || operator == get_negator(OID_TEXT_ICLIKE_OP);
 }
 
-/* The patterns of a list; false: they are not known one by one. */
+/* The elements of a list; false: they are not known one by one. */
 static bool
-find_patterns(Node *list, List **patterns)
+find_elements(Node *list, List **elements)
 {
 	const Const *c = (const Const *) list;
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	char		alignment;
 	Datum	   *element;
 	bool	   *nulls;
 	int			count;
 
 	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
 	{
-		*patterns = ((ArrayExpr *) list)->elements;
+		*elements = ((ArrayExpr *) list)->elements;
 		return true;
 	}
-	if (!IsA(list, Const) || c->constisnull || c->consttype != TEXTARRAYOID)
+	if (!IsA(list, Const) || c->constisnull || (type = get_element_type(c->consttype)) == InvalidOid)
 		return false;
-	deconstruct_array(DatumGetArrayTypeP(c->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &element, &nulls, &count);
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(DatumGetArrayTypeP(c->constvalue), type, length, by_value, alignment, &element, &nulls, &count);
 	for (int i = 0; i < count; i++)
-		*patterns = lappend(*patterns, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, element[i], nulls[i], false));
+		*elements = lappend(*elements, makeConst(type, -1, get_typcollation(type), length, element[i], nulls[i],
+												 by_value));
 	return true;
 }
 
-/* x LIKE ANY (list) is x LIKE a OR x LIKE b, and ALL is AND: x is not volatile. */
-static Node *
-with_single_patterns(ScalarArrayOpExpr *o)
+/* Whether an expression is of several columns, whose tests are looked at one by one. */
+static bool
+is_of_several(Node *e)
 {
-	List	   *patterns = NIL;
+	List	   *columns = pull_var_clause(e, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *cell;
+
+	foreach(cell, columns)
+		if (!equal(lfirst(cell), linitial(columns)))
+			return true;
+	return false;
+}
+
+/* x LIKE ANY (list) is x LIKE a OR x LIKE b, and ALL is AND: x is not volatile.  So is a - b IN (1, 2). */
+static Node *
+with_single_tests(ScalarArrayOpExpr *o)
+{
+	List	   *elements = NIL;
 	List	   *tests = NIL;
 	ListCell   *cell;
 
-	if (!is_pattern_operator(o->opno) || !find_patterns(lsecond(o->args), &patterns))
+	if ((!is_pattern_operator(o->opno) && !is_of_several(linitial(o->args))) ||
+		!find_elements(lsecond(o->args), &elements))
 		return (Node *) o;
-	foreach(cell, patterns)
+	foreach(cell, elements)
 		tests = lappend(tests, IsA(lfirst(cell), Const) && lfirst_node(Const, cell)->constisnull
 						? makeBoolConst(false, true)
 						: (Node *) make_opclause(o->opno, BOOLOID, false, copyObject(linitial(o->args)),
@@ -168,7 +188,7 @@ made_plain(Node *node, void *context)
 		remove_case_value((CaseExpr *) node);
 	else if (IsA(node, Aggref))
 		make_filter((Aggref *) node);
-	return IsA(node, ScalarArrayOpExpr) ? with_single_patterns((ScalarArrayOpExpr *) node) : node;
+	return IsA(node, ScalarArrayOpExpr) ? with_single_tests((ScalarArrayOpExpr *) node) : node;
 }
 
 /* A copy whose operators know their functions, as the server makes it of expressions that it sees. */

@@ -17,6 +17,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -390,6 +391,32 @@ chosen(const sum_terms *t, Node *e)
 	return c;
 }
 
+/* x ^ 2 and power(x, 2) are x * x; NULL: it is another expression. */
+static Node *
+squared(const sum_terms *t, Node *e)
+{
+	Oid			function = IsA(e, OpExpr) ? get_opcode(((OpExpr *) e)->opno)
+		: IsA(e, FuncExpr) ? ((FuncExpr *) e)->funcid : InvalidOid;
+	List	   *arguments = IsA(e, OpExpr) ? ((OpExpr *) e)->args : IsA(e, FuncExpr) ? ((FuncExpr *) e)->args : NIL;
+	Oid			type = exprType(e);
+	const pe_named_function *named;
+	bool		isnull;
+	Datum		power;
+
+	if (list_length(arguments) != 2 || (type != FLOAT8OID && type != NUMERICOID) ||
+		!pe_sight_is_constant(lsecond(arguments)))
+		return NULL;
+	named = pe_names_function(t->sight->names, function);
+	if (!named->builtin || (strcmp(named->name, "dpow") != 0 && strcmp(named->name, "numeric_power") != 0 &&
+							strcmp(named->name, "pow") != 0 && strcmp(named->name, "power") != 0))
+		return NULL;
+	power = pe_sight_constant(t->sight, lsecond(arguments), &isnull);
+	if (isnull || number_of(type, power) != 2)
+		return NULL;
+	return (Node *) make_op(NULL, list_make2(makeString("pg_catalog"), makeString("*")),
+							linitial(arguments), copyObject(linitial(arguments)), NULL, -1);
+}
+
 static CaseWhen *
 when(Node *test, int32 number)
 {
@@ -583,6 +610,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	int			column;
 	Bitmapset  *attributes;
 	CaseExpr   *cases;
+	Node	   *square;
 	bool		single;			/* cells of one column */
 
 	e = pe_sight_bare(t->sight, e);
@@ -603,6 +631,8 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		add_case(t, cases, factor, where);
 	else if (single && has_numbers(t->sight, e) && (cases = chosen(t, e)) != NULL)
 		add_case(t, cases, factor, where);
+	else if (!t->sight->of_cube && has_numbers(t->sight, e) && (square = squared(t, e)) != NULL)
+		add_pieces(t, square, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
 		return;
