@@ -207,7 +207,7 @@ SELECT abs(a.days - t.days) <= 200 AS days, abs(a.mean - t.mean) < 0.3 AS mean, 
   FROM (SELECT sum(discharged - admitted) AS days, avg(discharged - admitted) AS mean, sum((discharged - admitted) * systolic) AS weighted FROM stayed) a,
        (SELECT sum(discharged - admitted) AS days, avg(discharged - admitted) AS mean, sum((discharged - admitted) * systolic) AS weighted FROM stays) t;
 SELECT count(*) AS charges FROM dp.charges \gset
-SELECT pg_temp.refused('SELECT ' || a || ' FROM stayed') FROM unnest('{sum(admitted - (discharged - 7)),avg(admitted - date ''2024-01-01'' + systolic)}'::text[]) a;
+SELECT pg_temp.refused('SELECT ' || a || ' FROM stayed') FROM unnest('{sum(admitted - (discharged - 7)),avg(admitted - (date ''2024-01-01'' - systolic))}'::text[]) a;
 -- units by their rows, keys, series and models refuse; open columns without cells do not compare
 SELECT pg_temp.refused(statement) FROM unnest(ARRAY[$$SELECT * FROM dp.rows_per_unit('stays', most => 3, epsilon => 1, predicate => 'admitted = discharged')$$,
     $$SELECT * FROM dp.keys('stays', 'code', epsilon => 1, predicate => 'admitted = discharged')$$, 'SELECT code, count(*) FROM stayed WHERE admitted = discharged GROUP BY code',

@@ -459,7 +459,7 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 						   PE_MAX_CONDITIONS),
 				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels, or of an expression, "
 						 "has one for each value. Numbers with bounds and bins, dp.add_attribute(dataset, "
-						 "attribute, lower, upper, bins), and + - * of them have none: x * x, not x ^ 2.")));
+						 "attribute, lower, upper, bins), and + - * of them have none: x * x * x, not x ^ 3.")));
 	a->condition = c;
 	if (c < conditions->count)
 		return;

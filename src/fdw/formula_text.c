@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 
 #include "ask/sums_call.h"
 #include "fdw/comparison.h"
@@ -64,12 +65,28 @@ column_text(pe_sight *s, Node *e)
 	return pstrdup(quote_identifier(s->declared->attribute[column].name));
 }
 
+/* Formulas count dates as their type does. */
+static char *
+constant_date_text(pe_sight *s, Node *e)
+{
+	bool		isnull;
+	DateADT		date;
+
+	if (exprType(e) != DATEOID)
+		return NULL;
+	date = DatumGetDateADT(pe_sight_constant(s, e, &isnull));
+	return isnull || DATE_NOT_FINITE(date) ? NULL : enclosed(psprintf("%d", (int) date));
+}
+
 /* A date is a number where another one is subtracted from it. */
 static char *
 date_text(pe_sight *s, Node *e)
 {
-	int			column = pe_sight_column(s, e);
+	int			column = pe_sight_is_constant(e) ? -1 : pe_sight_column(s, e);
 	const pe_public_attribute *a = column >= 0 ? &s->declared->attribute[column] : NULL;
+
+	if (pe_sight_is_constant(e))
+		return constant_date_text(s, e);
 
 	return a != NULL && a->type == DATEOID && a->bins ? pstrdup(quote_identifier(a->name)) : NULL;
 }

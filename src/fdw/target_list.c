@@ -273,7 +273,7 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 		set++;
 	if (set == MOST_VALUES)
 		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES),
-							  "Aggregate a column whose bounds are declared, or + - * of them: x * x, not x ^ 2.");
+							  "Aggregate a column whose bounds are declared, or + - * of them: x * x * x, not x ^ 3.");
 	if (set == sets->count)
 	{
 		sets->sample[set] = i;
@@ -589,6 +589,15 @@ has_numbers(const pe_sight *s, Node *e)
 	return false;
 }
 
+/* Whether a sum is of days from a date, or to one, that are too many for a condition of each. */
+static bool
+has_many_days(const pe_sight *s, int attribute)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+
+	return !s->of_cube && a->type == DATEOID && a->bins && a->ordered > PE_MAX_CONDITIONS;
+}
+
 /* Whether a cube that has no sum of a column has counts of each of its values. */
 static bool
 is_counted(const sum_terms *t, int column)
@@ -641,6 +650,9 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 			  add_offset(t, (OpExpr *) e, factor, where)))
 		return;
 	else if (!t->sight->of_cube && has_numbers(t->sight, e) && add_formula(t, e, true, factor, where))
+		return;
+	else if (single && has_many_days(t->sight, bms_singleton_member(attributes)) &&
+			 add_formula(t, e, true, factor, where))
 		return;
 	else if (single)
 		add_values(t, e, bms_singleton_member(attributes), factor, where);

@@ -44,3 +44,16 @@ SELECT COUNT(DISTINCT CASE WHEN (path = '/pay') THEN visitor ELSE NULL END) * 1.
 SELECT extract(epoch FROM date_trunc('hour', at))::bigint * 1000 AS ms, count(*) FROM logs WHERE at < '2026-03-01 05:00' GROUP BY 1 ORDER BY 1;
 SELECT coalesce(NULLIF(trim(leading '/' from path), ''), 'home') AS page, count(*) FROM logs GROUP BY 1 ORDER BY 1;
 SELECT path, count(*) FROM logs GROUP BY path ORDER BY array_position(ARRAY['/', '/search', '/cart', '/pay', '/help'], path);
+SELECT avg(power(hours, 2)) AS a, sqrt(avg(hours ^ 2)) AS rms, avg(hours::numeric ^ 2) AS n FROM census; -- within 3
+SELECT avg(power(bmi, 2)) AS b, avg(bmi ^ 2.0) AS c FROM stays;
+SELECT avg(power(systolic - diastolic, 2)) AS b FROM stays;
+SELECT count(*) FROM sales WHERE (delivered - ordered) IN (0, 1, 2);
+SELECT count(*) FILTER (WHERE delivered - ordered NOT IN (0, 1)) AS a, count(*) FILTER (WHERE (delivered - ordered) = ANY (ARRAY[3, NULL])) AS b FROM sales;
+SELECT CASE WHEN delivered - ordered IN (0, 1) THEN 'fast' WHEN delivered - ordered IN (2, 3) THEN 'ok' ELSE 'slow' END AS k, count(*) FROM sales GROUP BY 1 ORDER BY 1;
+SELECT children + hours / 10 IN (3, 4) AS k, count(*) FROM census GROUP BY 1 ORDER BY 1;
+SELECT avg(date '2026-01-01' - ordered) AS recency, sum(ordered - date '2024-01-01') AS s FROM sales;
+SELECT country, avg((date '2026-01-01' - ordered) / 365.25) AS years FROM sales GROUP BY country ORDER BY country; -- within 0.05
+SELECT sum((date '2026-01-01' - ordered) * quantity) / sum(quantity)::numeric AS w FROM sales;
+SELECT round(avg(date '2024-01-01' - born) / 365.25, 1) AS age FROM census; -- within 0.11
+SELECT avg(CASE WHEN refunded THEN date '2026-01-01' - ordered END) AS r, avg(NULL::date - ordered) AS n FROM sales; -- within 2
+SELECT avg(admitted - date '2024-01-01' + systolic) AS a FROM stays;
