@@ -120,7 +120,7 @@ find_elements(Node *list, List **elements)
 static bool
 is_of_several(Node *e)
 {
-	List	   *columns = pull_var_clause(e, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	List	   *columns = pull_var_clause(e, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
 	ListCell   *cell;
 
 	foreach(cell, columns)

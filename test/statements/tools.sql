@@ -57,3 +57,4 @@ SELECT sum((date '2026-01-01' - ordered) * quantity) / sum(quantity)::numeric AS
 SELECT round(avg(date '2024-01-01' - born) / 365.25, 1) AS age FROM census; -- within 0.11
 SELECT avg(CASE WHEN refunded THEN date '2026-01-01' - ordered END) AS r, avg(NULL::date - ordered) AS n FROM sales; -- within 2
 SELECT avg(admitted - date '2024-01-01' + systolic) AS a FROM stays;
+SELECT avg(ordered - date '2024-12-25') AS a FROM sales;
