@@ -89,7 +89,7 @@ SELECT pg_temp.same(s, 'unit_deals') AS r, count(*) FROM pg_temp.asked GROUP BY 
 -- where WHERE leaves their NULLs out a comparison has none, and no group of NULL
 SELECT pg_temp.same(s) FROM unnest(ARRAY['SELECT a < x AS k, count(*) FROM t WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1', 'SELECT x > a AS k, count(*) FROM t WHERE ok GROUP BY 1 ORDER BY 1',
     'SELECT CASE WHEN a < x THEN ''less'' WHEN a >= x THEN ''more'' END AS k, count(*) FROM t WHERE x >= 20 GROUP BY 1 ORDER BY 1', 'SELECT CASE WHEN a < x THEN 1 WHEN a >= x THEN 2 ELSE 3 END AS k, count(*) FROM t WHERE x < 20 OR ok AND x >= 50 GROUP BY 1 ORDER BY 1',
-    'SELECT CASE WHEN a < x THEN 1 WHEN a >= x THEN 2 ELSE 3 END AS k, count(*) FROM t WHERE x < 20 OR ok GROUP BY 1 ORDER BY 1']) s;
+    'SELECT CASE WHEN a < x THEN 1 WHEN a >= x THEN 2 ELSE 3 END AS k, count(*) FROM t WHERE x < 20 OR ok GROUP BY 1 ORDER BY 1', 'SELECT a < x AS k, count(*) FROM t WHERE coalesce(x, 0) < 20 GROUP BY 1 ORDER BY 1']) s;
 SELECT pg_temp.same('SELECT a < b AS k, count(DISTINCT who) FROM t GROUP BY 1 ORDER BY 1', 'unit_deals');
 
 -- 2. The conditions exclude each other: each count has the error of one.
