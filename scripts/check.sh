@@ -29,6 +29,8 @@
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
 CI_BASE=${BASE:-}
+# Memory that nobody has given a value has none by chance.
+export MALLOC_PERTURB_=85
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
 MODE=${1:-short}

@@ -200,6 +200,27 @@ SELECT dp.expire_release(:units);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT refused($$SELECT dp.publish(8, 'people', true)$$);
 
+-- Memory that others have used before is used by requests: a session that makes tables has much of it
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE fees AS SELECT vip, fee FROM sales;
+SELECT dp.create_dataset('fees', 'fees', epsilon => 1e5), dp.add_attribute('fees', 'vip'), dp.add_attribute('fees', 'fee', 0, 1000, 1);
+SELECT dp.grant_budget('fees', 'regress_ann', epsilon => 9e4);
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = warning;
+CREATE TEMP TABLE wrong (median float8);
+DO $$
+DECLARE
+    of_release bigint;
+BEGIN
+    FOR i IN 1 .. 150 LOOP
+        SELECT max(release) INTO of_release FROM dp.aggregate('fees', '{median(fee)}', '{vip}', epsilon => 90, fresh => true);
+        PERFORM dp.publish(of_release, 'pg_temp.again');
+        INSERT INTO wrong SELECT quantile_fee_0_5 FROM pg_temp.again WHERE abs(quantile_fee_0_5 - 500) >= 20;
+        DROP TABLE pg_temp.again;
+    END LOOP;
+END $$;
+SELECT count(*) AS wrong FROM wrong;
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused, columns_of, reused, near;

@@ -292,9 +292,7 @@ load_attributes(pe_aggregation *g)
 	g->groups = request->attributes;
 	columns = pe_aggregation_is_counts(g) ? pe_columns_load(g->asked.dataset, request->attribute, &g->groups)
 		: pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
-	g->columns = palloc(PE_MAX_COLUMNS_READ * sizeof(*g->columns));
-	for (int i = 0; i < PE_MAX_COLUMNS_READ; i++)
-		g->columns[i].name = NULL;
+	g->columns = palloc0(PE_MAX_COLUMNS_READ * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
 	if (request->workload != NULL && !g->stored)
@@ -1021,18 +1019,9 @@ pe_aggregation_is_counts(const pe_aggregation *g)
 }
 
 pe_aggregation *
-pe_aggregation_make(void)
-{
-	pe_aggregation *g = palloc(sizeof(*g));
-
-	memset(g, 0, offsetof(pe_aggregation, source));
-	return g;
-}
-
-pe_aggregation *
 pe_aggregation_validate(const pe_request *request, bool needs_budget)
 {
-	pe_aggregation *g = pe_aggregation_make();
+	pe_aggregation *g = palloc0(sizeof(*g));
 
 	pe_asked_open(&g->asked, request);
 	pe_dataset_check_rows(g->asked.dataset);

@@ -135,6 +135,8 @@ typedef struct pe_aggregation
 	int			spaces;
 	pe_space   *space;			/* the first is that of the groups */
 	int			parts;
+	pe_source_of_part source[PE_MAX_SUMS];
+	pe_plan_part part[PE_MAX_SUMS];
 	int32	   *first_table;	/* of each part, and the end */
 	pe_sums		sums;			/* one for each table */
 	double		of_series;		/* the factor of time of a series, whose sums are of one period; 0: no series */
@@ -158,14 +160,7 @@ typedef struct pe_aggregation
 	bool		on_grid;
 	pe_quantile_problem grid;
 	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
-
-	/* of each part; last, as they are large and begin without values */
-	pe_source_of_part source[PE_MAX_SUMS];
-	pe_plan_part part[PE_MAX_SUMS];
 } pe_aggregation;
-
-/* An empty one. */
-extern pe_aggregation *pe_aggregation_make(void);
 
 /* The name of a column for an aggregate (sums_name.c): two that differ may have the same one. */
 extern char *pe_aggregation_name(const pe_aggregation *aggregation, int number);

@@ -268,7 +268,7 @@ find_strategy(pe_serial *s)
 static void
 load_sums(pe_serial *s)
 {
-	pe_aggregation *g = s->aggregation = pe_aggregation_make();
+	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
 
 	s->asked = &g->asked;
 	pe_asked_open(&g->asked, &s->request);

@@ -208,7 +208,7 @@ pe_aggregation_restored_of(const pe_release *r, bool as_counts)
 pe_aggregation *
 pe_aggregation_over_release(const pe_release *r, const pe_request *request)
 {
-	pe_aggregation *g = pe_aggregation_make();
+	pe_aggregation *g = palloc0(sizeof(*g));
 
 	restore(r, request, g);
 	return g;

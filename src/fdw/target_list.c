@@ -781,6 +781,18 @@ is_of_type(const translation *t, int column)
 		pe_names_type(t->sight->names, exprType(e))->base == t->sight->declared->attribute[column].type;
 }
 
+/* Once per session. */
+static void
+tell_declared(const char *name)
+{
+	static bool is_told = false;
+
+	if (!is_told)
+		pe_notice((errmsg("min(%1$s) and max(%1$s) are of what is declared, not of what occurs", quote_identifier(name)),
+				 errdetail("They are free. A quantile is of the rows, with noise, and is charged.")));
+	is_told = true;
+}
+
 static void
 use_declared(translation *t, pe_target_kind kind)
 {
@@ -799,6 +811,7 @@ use_declared(translation *t, pe_target_kind kind)
 	t->target->attribute = column;
 	t->target->collation = t->aggregate->inputcollid;
 	t->target->filter = t->filter;
+	tell_declared(t->sight->declared->attribute[column].name);
 }
 
 /* Once per session. */
