@@ -788,7 +788,8 @@ tell_declared(const char *name)
 	static bool is_told = false;
 
 	if (!is_told)
-		pe_notice((errmsg("min(%1$s) and max(%1$s) are of what is declared, not of what occurs", quote_identifier(name)),
+		pe_notice((errmsg("min(%1$s) and max(%1$s) are of what is declared, not of what occurs",
+						  quote_identifier(name)),
 				 errdetail("They are free. A quantile is of the rows, with noise, and is charged.")));
 	is_told = true;
 }
