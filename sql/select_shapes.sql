@@ -58,7 +58,7 @@ SELECT try('SELECT region, count(*) FROM orders_v GROUP BY region HAVING count(*
 SELECT try('SELECT age / 10 * 10 AS a, sum(items) AS s FROM orders_v GROUP BY 1 ORDER BY 1');
 SELECT try('SELECT region FROM orders_v GROUP BY region ORDER BY count(*) FILTER (WHERE returned), region LIMIT 2');
 SELECT try('SELECT region, count(*) AS n, sum(count(*)) OVER (ORDER BY region) AS running, rank() OVER (ORDER BY count(*) FILTER (WHERE returned)) AS r FROM orders_v GROUP BY region ORDER BY region');
--- A window over an expression of GROUP BY, of which others are shown: the planner lists the column, too, and nothing reads it
+-- A window over an expression of GROUP BY beside another function of it: the planner lists the column, too, and nothing reads it
 SELECT try('SELECT date_trunc(''week'', ts)::date AS w, count(*) AS n, sum(count(*)) OVER (ORDER BY date_trunc(''week'', ts)) AS running FROM orders_v GROUP BY date_trunc(''week'', ts) ORDER BY 1 LIMIT 3');
 SELECT try('SELECT upper(left(region, 1)) AS r, rank() OVER (PARTITION BY left(region, 1) ORDER BY count(*)) AS a, sum(count(*)) OVER (ORDER BY left(region, 1), returned) AS b FROM orders_v GROUP BY left(region, 1), returned HAVING lower(left(region, 1)) <> ''n'' ORDER BY 1, 3');
 SELECT try('SELECT region, 100.0 * count(*) / sum(count(*)) OVER () AS share FROM orders_v GROUP BY 1');

@@ -82,12 +82,13 @@ constant_date_text(pe_sight *s, Node *e)
 static char *
 date_text(pe_sight *s, Node *e)
 {
-	int			column = pe_sight_is_constant(e) ? -1 : pe_sight_column(s, e);
-	const pe_public_attribute *a = column >= 0 ? &s->declared->attribute[column] : NULL;
+	const pe_public_attribute *a;
+	int			column;
 
 	if (pe_sight_is_constant(e))
 		return constant_date_text(s, e);
-
+	column = pe_sight_column(s, e);
+	a = column >= 0 ? &s->declared->attribute[column] : NULL;
 	return a != NULL && a->type == DATEOID && a->bins ? pstrdup(quote_identifier(a->name)) : NULL;
 }
 

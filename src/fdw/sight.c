@@ -1415,22 +1415,27 @@ typedef struct bin_ends
 	bool		agree;
 } bin_ends;
 
+/* At the two values that were put. */
+static bool
+has_one_value(pe_sight *s, const pe_values *v)
+{
+	bool		low_null;
+	bool		high_null;
+	Datum		low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
+	Datum		high;
+
+	low = kept(v->type, low, low_null);
+	high = pe_sight_evaluate(s, v->expression, s->high, &high_null);
+	return pe_same_value(v->type, C_COLLATION_OID, low, low_null, high, high_null);
+}
+
 static void
 compare_ends(void *argument)
 {
 	bin_ends   *b = argument;
-	pe_sight   *s = b->sight;
-	const pe_values *v = b->values;
-	bool		low_null;
-	bool		high_null;
-	Datum		low;
-	Datum		high;
 
-	put_cell(s, b->attribute, b->cell);
-	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
-	low = kept(v->type, low, low_null);
-	high = pe_sight_evaluate(s, v->expression, s->high, &high_null);
-	b->agree = pe_same_value(v->type, C_COLLATION_OID, low, low_null, high, high_null);
+	put_cell(b->sight, b->attribute, b->cell);
+	b->agree = has_one_value(b->sight, b->values);
 }
 
 /*
@@ -1471,21 +1476,13 @@ static void
 compare_first_values(void *argument)
 {
 	bin_ends   *b = argument;
-	pe_sight   *s = b->sight;
-	const pe_public_attribute *a = &s->declared->attribute[b->attribute];
-	const pe_values *v = b->values;
-	bool		low_null;
-	bool		next_null;
-	Datum		low;
+	const pe_public_attribute *a = &b->sight->declared->attribute[b->attribute];
 	Datum		next;
 
 	if (!pe_public_next(a, a->low[b->cell], &next))
 		return;
-	put_ends(s, b->attribute, a->low[b->cell], next, false);
-	low = pe_sight_evaluate(s, v->expression, s->low, &low_null);
-	low = kept(v->type, low, low_null);
-	next = pe_sight_evaluate(s, v->expression, s->high, &next_null);
-	b->agree = pe_same_value(v->type, C_COLLATION_OID, low, low_null, next, next_null);
+	put_ends(b->sight, b->attribute, a->low[b->cell], next, false);
+	b->agree = has_one_value(b->sight, b->values);
 }
 
 /* An edge is the first value of its bin: x > edge cuts it, and so does x <= edge. */

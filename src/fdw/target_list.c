@@ -364,7 +364,7 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
  * at an edge, too; NULL: it is another expression.
  */
 static CaseExpr *
-chosen(const sum_terms *t, Node *e)
+chosen(Node *e)
 {
 	const MinMaxExpr *m = (const MinMaxExpr *) e;
 	TypeCacheEntry *type;
@@ -393,7 +393,7 @@ chosen(const sum_terms *t, Node *e)
 
 /* x ^ 2 and power(x, 2) are x * x; NULL: it is another expression. */
 static Node *
-squared(const sum_terms *t, Node *e)
+squared(pe_sight *s, Node *e)
 {
 	Oid			function = IsA(e, OpExpr) ? get_opcode(((OpExpr *) e)->opno)
 		: IsA(e, FuncExpr) ? ((FuncExpr *) e)->funcid : InvalidOid;
@@ -406,11 +406,11 @@ squared(const sum_terms *t, Node *e)
 	if (list_length(arguments) != 2 || (type != FLOAT8OID && type != NUMERICOID) ||
 		!pe_sight_is_constant(lsecond(arguments)))
 		return NULL;
-	named = pe_names_function(t->sight->names, function);
+	named = pe_names_function(s->names, function);
 	if (!named->builtin || (strcmp(named->name, "dpow") != 0 && strcmp(named->name, "numeric_power") != 0 &&
 							strcmp(named->name, "pow") != 0 && strcmp(named->name, "power") != 0))
 		return NULL;
-	power = pe_sight_constant(t->sight, lsecond(arguments), &isnull);
+	power = pe_sight_constant(s, lsecond(arguments), &isnull);
 	if (isnull || number_of(type, power) != 2)
 		return NULL;
 	return (Node *) make_op(NULL, list_make2(makeString("pg_catalog"), makeString("*")),
@@ -638,9 +638,9 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 		add_case(t, (CaseExpr *) e, factor, where);
 	else if ((!single || has_numbers(t->sight, e)) && (cases = distributed(t->sight, e)) != NULL)
 		add_case(t, cases, factor, where);
-	else if (single && has_numbers(t->sight, e) && (cases = chosen(t, e)) != NULL)
+	else if (single && has_numbers(t->sight, e) && (cases = chosen(e)) != NULL)
 		add_case(t, cases, factor, where);
-	else if (!t->sight->of_cube && has_numbers(t->sight, e) && (square = squared(t, e)) != NULL)
+	else if (!t->sight->of_cube && has_numbers(t->sight, e) && (square = squared(t->sight, e)) != NULL)
 		add_pieces(t, square, factor, where);
 	else if ((bms_num_members(attributes) > 1 || !t->sight->of_cube) && has_numbers(t->sight, e) &&
 			 add_formula(t, e, false, factor, where))
@@ -686,6 +686,8 @@ argument(const translation *t, int number)
 	return (Node *) ((TargetEntry *) list_nth(t->aggregate->args, number))->expr;
 }
 
+#define COLLECT "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."
+
 /* What is asked in place of an aggregate that is not answered. */
 static const char *
 cure_of_aggregate(const char *name)
@@ -695,10 +697,10 @@ cure_of_aggregate(const char *name)
 		{"bool_and", "Count the rows of the other truth: count(*) FILTER (WHERE NOT x)."},
 		{"every", "Count the rows of the other truth: count(*) FILTER (WHERE NOT x)."},
 		{"mode", "Count the values: SELECT x, count(*) ... GROUP BY x ORDER BY count(*) DESC LIMIT 1."},
-		{"array_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
-		{"string_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
-		{"json_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."},
-		{"jsonb_agg", "Count the values in a subquery, SELECT x, count(*) ... GROUP BY x, and collect its rows."}
+		{"array_agg", COLLECT},
+		{"string_agg", COLLECT},
+		{"json_agg", COLLECT},
+		{"jsonb_agg", COLLECT}
 	};
 
 	for (int i = 0; i < lengthof(cure); i++)
