@@ -250,8 +250,12 @@ not_built() {
 # beside SUITE COMMAND ...: runs a pool beside other suites; finish_beside SUITE ITEM ... waits for it and reports
 beside() {
 	BESIDE_START=$SECONDS
+	rm -f "$RUN_DIR/beside.status"
 	set -m
-	PLACE=$1${SETTINGS:+.${SETTINGS// /+}} "${@:2}" &
+	{
+		PLACE=$1${SETTINGS:+.${SETTINGS// /+}} "${@:2}"
+		echo $? >"$RUN_DIR/beside.status"
+	} &
 	BESIDE=$!
 	set +m
 }
@@ -260,7 +264,9 @@ finish_beside() {
 	suite "$1" || return 0
 	if [ -n "$BESIDE" ]; then
 		SUITE_START=$BESIDE_START
-		wait "$BESIDE" || not_built
+		# in a file, as the number may belong to another process by now
+		wait "$BESIDE" 2>/dev/null
+		[ "$(cat "$RUN_DIR/beside.status" 2>/dev/null)" = 0 ] || not_built
 		BESIDE=
 	fi
 	pool_report "${@:2}"

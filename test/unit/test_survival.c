@@ -291,6 +291,7 @@ test_consistent(void **state)
 	static noisy n;
 	static double root[MOST_COUNTS * MOST_COUNTS];
 	double		exact[MOST_COUNTS];
+	int			zeros_seen = 0;
 
 	(void) state;
 	pe_test_seed(1);
@@ -300,7 +301,6 @@ test_consistent(void **state)
 		double		total = 0;
 		double		sum = 0;
 		double		lambda = -INFINITY;
-		int			zeros_seen = 0;
 
 		measure(&r, between(1, 12), 1, round % 2 == 0 ? "prefix" : "identity");
 		for (int i = 0; i < r.counts; i++)
@@ -330,6 +330,7 @@ test_consistent(void **state)
 			assert_true(n.curve[0].point[j].at_risk >= n.curve[0].point[j + 1].at_risk);
 		free_noisy(&r, &n);
 	}
+	assert_true(zeros_seen > 0);
 }
 
 /* The variance of -log S by the noise, with a gradient by differences: counts that are all above 0 stay as they are. */
