@@ -15,7 +15,7 @@ INSERT INTO hits VALUES ('https://only.test/me', 'only me', 'only me', 999, '202
 CREATE TABLE visits AS SELECT i / 3 AS person, CASE WHEN i % 3 = 0 THEN 'start' ELSE 'page ' || i % 5 END AS page, (ARRAY['a', 'b'])[1 + i % 2] AS kind, i % 4 AS hour FROM generate_series(0, 899) i;
 SELECT dp.create_dataset('hits', 'hits', 1e5, delta => 1e-5, delta_share => 0.5), dp.create_dataset('visits', 'visits', 1e5, delta => 1e-5, unit => 'person', max_rows => 3);
 CREATE TABLE littles AS TABLE visits;
-CREATE TABLE longs AS SELECT CASE WHEN i % 3 = 0 THEN repeat('x', 600) ELSE 'a' || i % 2 END AS a, CASE WHEN i % 3 = 0 THEN repeat('y', 500) ELSE 'b' END AS b, CASE WHEN i % 4 = 0 THEN 'z' ELSE 'k' END AS kind FROM generate_series(1, 120) i;
+CREATE TABLE longs AS SELECT CASE WHEN i % 3 = 0 THEN repeat('x', 600) ELSE 'a' || i % 2 END AS a, CASE WHEN i % 3 = 0 THEN repeat('y', 440) ELSE 'b' END AS b, CASE WHEN i % 4 = 0 THEN 'z' ELSE 'k' END AS kind FROM generate_series(1, 120) i;
 SELECT dp.create_dataset('little', 'littles', 2, delta => 1e-5, unit => 'person', max_rows => 3);
 SELECT dp.add_attribute('little', 'page', open => true), dp.grant_budget('little', 'regress_ann', 2), dp.expose('little', 'little_v', epsilon => 1.5);
 SELECT dp.add_attribute('hits', 'kind', '{a,b}'), dp.add_attribute('hits', 'width', 0, 10, 10, last => 'open'), dp.add_attribute('visits', 'kind', '{a,b}');
